@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/devices/device_set.h"
+#include "core/graph/op_graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pw {
+
+enum class CostSource : std::uint8_t { Measured, Formula, Default };
+const char* costSourceName(CostSource source); ///< "measured", "formula", "default"
+
+/// Time of every op on every device of one set, without launch overhead (the simulator adds that).
+struct CostTable {
+    std::size_t deviceCount = 0;
+    std::vector<double> costUs; ///< op * deviceCount + device
+    std::vector<CostSource> source; ///< per op
+
+    double at(OpId op, DeviceId device) const { return costUs[op.index() * deviceCount + device.index()]; }
+};
+
+/// Share of the peak that an op class reaches on a device kind.
+struct Efficiency {
+    double compute = 0.5;
+    double bandwidth = 0.75;
+};
+Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind);
+
+/// FLOPs and bytes moved of an op from its type and shapes (specs/gdp.md 10.3), where the file gave none.
+/// Never negative; `known` is false where no formula covers the type (then bytes moved = inputs + outputs, FLOPs 0).
+struct OpWork {
+    double flops = 0.0;
+    double bytesMoved = 0.0;
+    bool known = false;
+};
+OpWork opWork(const OpGraph& graph, OpId id);
+
+/// Roofline: max(FLOPs / (efficiency * peak), bytes / (efficiency * bandwidth)); measured costs override it (the
+/// device's kind first, then ""). Metadata ops (Shape, Reshape, Constant, NoOp, ...) cost 0. Container ops: dearest branch
+/// of If, body times trip count for Loop and Scan (1 if unknown).
+CostTable computeCosts(const OpGraph& graph, const DeviceSet& devices);
+
+} // namespace pw

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/devices/device_set.h"
+#include "core/graph/op_graph.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pw::formats {
+
+/// What a file is, by its content (INTERFACES: "Files are recognised by content").
+enum class FileKind { Onnx, OnnxText, Dot, GraphJson, PlacementJson, PlacementCsv, DevicesJson, Project, Policy, Unknown };
+
+/// Reads at most the first few kB. Fails only where the file cannot be read at all; a file that is nothing of ours is Unknown.
+Result<FileKind> sniff(const std::string& path);
+
+struct LoadOptions {
+    std::map<std::string, std::int64_t> dims; ///< values for symbolic dimensions, by name
+    bool inferShapes = true;
+    /// The program whose hidden verb `--worker onnx-shapes` runs the ONNX library's shape inference in a process that may
+    /// die; empty = own rules only.
+    std::string workerProgram;
+    std::stop_token stop;
+};
+
+/// Opens a graph of any supported format. Errors carry the file and the place. A stopped load fails with
+/// ErrorCode::Busy and message "cancelled". Weights are skipped in the stream, never held in memory.
+Result<GraphPtr> loadGraph(const std::string& path, const LoadOptions& options = {});
+
+/// Writes by the longest known ending: .graph.json, .json, .dot, .gv. `placement` (may be empty) is written as the ops'
+/// `device` with `devices` giving the names. Never leaves a half-written file.
+Status saveGraph(const OpGraph& graph, const std::string& path, std::span<const DeviceId> placement = {},
+                 const DeviceSet* devices = nullptr);
+
+std::string toGraphJson(const OpGraph& graph);
+Result<GraphPtr> fromGraphJson(std::string_view json, const std::string& file = {});
+
+/// A placement as its file says it, before it meets a graph.
+struct PlacementFile {
+    std::string graphName;
+    std::string graphHash;
+    std::vector<std::string> devices;
+    std::optional<std::string> defaultDevice;
+    std::map<std::string, std::string> assignment; ///< op name -> device name
+    std::vector<std::string> pinned;
+    std::string method;
+    std::uint64_t seed = 0;
+};
+
+Result<PlacementFile> loadPlacement(const std::string& path); ///< JSON or CSV `op,device`
+/// Device per op. Fails on unknown device names, on ops without a device, when nothing matches. A different graph hash
+/// is applied by name with a warning counting the misses.
+Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
+                                             std::vector<Warning>& warnings);
+PlacementFile makePlacementFile(const OpGraph& graph, const DeviceSet& devices, std::span<const DeviceId> placement,
+                                std::string method, std::uint64_t seed);
+std::string toPlacementJson(const PlacementFile& file);
+Status savePlacement(const PlacementFile& file, const std::string& path); ///< .csv or JSON
+
+Result<DeviceSet> loadDeviceSet(const std::string& path);
+Result<DeviceSet> fromDevicesJson(std::string_view json, const std::string& file = {});
+std::string toDevicesJson(const DeviceSet& devices);
+Status saveDeviceSet(const DeviceSet& devices, const std::string& path);
+
+/// Whole file as text, refusing more than `maxBytes`. Directories, devices and missing files are clear errors.
+Result<std::string> readFile(const std::string& path, std::int64_t maxBytes);
+/// Writes beside the target and renames, so that a full disk leaves the old file.
+Status writeFileAtomically(const std::string& path, std::string_view content);
+
+/// The child's side of LoadOptions::workerProgram: reads a request on stdin, answers on stdout. Returns the exit code.
+/// Lives in its own library (pw_onnx_worker) because it links the ONNX library.
+int runOnnxShapeWorker();
+
+} // namespace pw::formats

@@ -1,0 +1,299 @@
+#include "core/graph/graph_builder.h"
+
+#include "core/base/hash.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <queue>
+#include <unordered_set>
+
+namespace pw {
+
+namespace {
+
+constexpr std::size_t kMaxOps = 50'000'000;
+constexpr std::size_t kMaxScopeDepth = 64; ///< why: views recurse over scopes; deeper levels stay in the last one
+
+/// Rank of a kind among the in-edges of one op.
+int kindRank(EdgeKind kind) {
+    return kind == EdgeKind::Data ? 0 : kind == EdgeKind::Capture ? 1 : 2;
+}
+
+/// The separator most names of the graph use as a hierarchy.
+std::string_view scopeSeparator(std::span<const Op> ops) {
+    for (const std::string_view separator : {"/", ".", "::"}) {
+        const auto uses = std::count_if(ops.begin(), ops.end(), [&](const Op& op) {
+            return op.name.find(separator) != std::string::npos;
+        });
+        if (uses > 0 && static_cast<std::size_t>(uses) * 10 >= ops.size())
+            return separator;
+    }
+    return {};
+}
+
+std::vector<std::string> splitPath(std::string_view path, std::string_view separator) {
+    std::vector<std::string> parts;
+    while (!separator.empty()) {
+        const auto at = path.find(separator);
+        if (at == std::string_view::npos)
+            break;
+        if (at > 0)
+            parts.emplace_back(path.substr(0, at));
+        path.remove_prefix(at + separator.size());
+    }
+    if (!path.empty())
+        parts.emplace_back(path);
+    return parts;
+}
+
+void addOpToHash(Hasher& hasher, const Op& op) {
+    hasher.add(op.name);
+    hasher.add(op.type);
+    hasher.add(static_cast<int>(op.phase));
+    hasher.add(op.flops);
+    hasher.add(op.bytesMoved);
+    hasher.add(op.paramBytes);
+    hasher.add(op.stateBytes);
+    hasher.add(op.workspaceBytes);
+    hasher.add(op.colocation);
+    hasher.add(op.tripCount);
+    for (const auto& kind : op.allowedKinds)
+        hasher.add(kind);
+    hasher.add(static_cast<std::uint64_t>(op.costs.size()));
+    for (const auto& cost : op.costs) {
+        hasher.add(cost.kind);
+        hasher.add(cost.us);
+    }
+    hasher.add(static_cast<std::uint64_t>(op.bodies.size()));
+    for (const auto& body : op.bodies) {
+        hasher.add(body.name);
+        hasher.add(body.graph->hash());
+    }
+}
+
+std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors, std::span<const Edge> edges) {
+    Hasher hasher;
+    hasher.add(static_cast<std::uint64_t>(ops.size()));
+    for (const Op& op : ops)
+        addOpToHash(hasher, op);
+    for (const Tensor& tensor : tensors) {
+        hasher.add(tensor.producer.value());
+        hasher.add(tensor.outputIndex);
+        hasher.add(tensor.bytes);
+    }
+    for (const Edge& edge : edges) {
+        hasher.add(edge.producer.value());
+        hasher.add(edge.tensor.value());
+        hasher.add(edge.consumer.value());
+        hasher.add(edge.slot);
+        hasher.add(static_cast<int>(edge.kind));
+    }
+    return hasher.finishHex();
+}
+
+} // namespace
+
+GraphBuilder::GraphBuilder(std::string name, std::string format)
+    : m_name(std::move(name)), m_format(std::move(format)) {}
+
+OpId GraphBuilder::addOp(Op op) {
+    const OpId id(m_ops.size());
+    m_ops.push_back(std::move(op));
+    m_outputsOf.emplace_back();
+    m_nextSlot.push_back(0);
+    m_scopePaths.emplace_back();
+    return id;
+}
+
+void GraphBuilder::setScope(OpId id, std::string_view path) {
+    m_scopePaths[id.index()] = std::string(path);
+}
+
+TensorId GraphBuilder::addOutput(OpId producer, Tensor tensor) {
+    const TensorId id(m_tensors.size());
+    tensor.producer = producer;
+    tensor.outputIndex = static_cast<std::uint32_t>(m_outputsOf[producer.index()].size());
+    m_tensors.push_back(std::move(tensor));
+    m_outputsOf[producer.index()].push_back(id);
+    return id;
+}
+
+void GraphBuilder::addInput(OpId consumer, TensorId tensor, std::uint32_t slot) {
+    m_edges.push_back({m_tensors[tensor.index()].producer, tensor, consumer, slot, EdgeKind::Data});
+    m_nextSlot[consumer.index()] = std::max(m_nextSlot[consumer.index()], slot + 1);
+}
+
+void GraphBuilder::addInput(OpId consumer, TensorId tensor) {
+    addInput(consumer, tensor, m_nextSlot[consumer.index()]);
+}
+
+void GraphBuilder::addCapture(OpId consumer, TensorId tensor) {
+    m_edges.push_back({m_tensors[tensor.index()].producer, tensor, consumer, 0, EdgeKind::Capture});
+}
+
+void GraphBuilder::addControl(OpId before, OpId after) {
+    m_edges.push_back({before, TensorId(), after, 0, EdgeKind::Control});
+}
+
+void GraphBuilder::addWarning(std::string kind, std::string where, std::string detail) {
+    if (++m_warningCounts[kind] <= kMaxWarningsPerKind)
+        m_warnings.push_back({std::move(kind), std::move(where), std::move(detail)});
+}
+
+void GraphBuilder::nameOps() {
+    std::unordered_set<std::string> used;
+    used.reserve(m_ops.size());
+    std::unordered_map<std::string, std::size_t> nextSuffix;
+    for (std::size_t i = 0; i < m_ops.size(); ++i) {
+        Op& op = m_ops[i];
+        if (!text::isValidUtf8(op.name))
+            op.name = text::toValidUtf8(op.name);
+        if (!text::isValidUtf8(op.type))
+            op.type = text::toValidUtf8(op.type);
+        if (op.name.empty())
+            op.name = (op.type.empty() ? "op" : op.type) + "_" + std::to_string(i);
+        if (used.insert(op.name).second)
+            continue;
+        const std::string base = op.name;
+        std::size_t& suffix = nextSuffix.try_emplace(base, 2).first->second;
+        do {
+            op.name = base + "#" + std::to_string(suffix++);
+        } while (!used.insert(op.name).second);
+        addWarning("duplicate_name", base, "renamed to " + op.name);
+    }
+}
+
+void GraphBuilder::makeScopes(OpGraph& graph) {
+    graph.m_scopes.emplace_back();
+    std::map<std::pair<std::size_t, std::string>, ScopeId> known;
+    const std::string_view separator = scopeSeparator(m_ops);
+    for (std::size_t i = 0; i < m_ops.size(); ++i) {
+        std::vector<std::string> path;
+        if (m_scopePaths[i]) {
+            path = splitPath(*m_scopePaths[i], "/");
+        } else {
+            path = splitPath(m_ops[i].name, separator);
+            if (!path.empty())
+                path.pop_back();
+        }
+        if (path.size() > kMaxScopeDepth)
+            path.resize(kMaxScopeDepth);
+        ScopeId at(0);
+        for (const std::string& part : path) {
+            const auto [found, isNew] = known.try_emplace({at.index(), part}, ScopeId(graph.m_scopes.size()));
+            if (isNew) {
+                graph.m_scopes[at.index()].children.push_back(found->second);
+                graph.m_scopes.push_back({part, at, {}, {}});
+            }
+            at = found->second;
+        }
+        m_ops[i].scope = at;
+        graph.m_scopes[at.index()].ops.push_back(OpId(i));
+    }
+}
+
+Status GraphBuilder::check() const {
+    if (m_ops.size() > kMaxOps)
+        return fail(ErrorCode::TooLarge, "more than " + text::grouped(kMaxOps) + " ops");
+    for (const Op& op : m_ops) {
+        const std::string where = "op \"" + op.name + "\"";
+        if (op.paramBytes < 0 || op.stateBytes < 0 || op.workspaceBytes < 0)
+            return fail(ErrorCode::Invalid, "negative size", where);
+        if (!std::isfinite(op.flops))
+            return fail(ErrorCode::Invalid, "FLOPs are not a number", where);
+        for (const auto& cost : op.costs) {
+            if (!std::isfinite(cost.us) || cost.us < 0.0)
+                return fail(ErrorCode::Invalid, "cost must be a number of microseconds, 0 or more", where);
+        }
+    }
+    for (const Tensor& tensor : m_tensors) {
+        if (tensor.bytes < 0)
+            return fail(ErrorCode::Invalid, "negative tensor size",
+                        "op \"" + m_ops[tensor.producer.index()].name + "\" output " +
+                            std::to_string(tensor.outputIndex));
+    }
+    return {};
+}
+
+Result<GraphPtr> GraphBuilder::build() && {
+    nameOps();
+    PW_CHECK(check());
+    std::shared_ptr<OpGraph> graph(new OpGraph);
+    makeScopes(*graph);
+    const std::size_t n = m_ops.size();
+
+    std::stable_sort(m_edges.begin(), m_edges.end(), [](const Edge& a, const Edge& b) {
+        return std::tuple(a.consumer, kindRank(a.kind), a.slot) < std::tuple(b.consumer, kindRank(b.kind), b.slot);
+    });
+    graph->m_inStart.assign(n + 1, 0);
+    graph->m_outStart.assign(n + 1, 0);
+    for (const Edge& edge : m_edges) {
+        ++graph->m_inStart[edge.consumer.index() + 1];
+        ++graph->m_outStart[edge.producer.index() + 1];
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        graph->m_inStart[i + 1] += graph->m_inStart[i];
+        graph->m_outStart[i + 1] += graph->m_outStart[i];
+    }
+    graph->m_outEdges.resize(m_edges.size());
+    std::vector<std::uint32_t> fill(graph->m_outStart.begin(), graph->m_outStart.end() - 1);
+    for (std::size_t e = 0; e < m_edges.size(); ++e)
+        graph->m_outEdges[fill[m_edges[e].producer.index()]++] = EdgeId(e);
+
+    graph->m_outputStart.assign(n + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+        graph->m_outputs.insert(graph->m_outputs.end(), m_outputsOf[i].begin(), m_outputsOf[i].end());
+        graph->m_outputStart[i + 1] = static_cast<std::uint32_t>(graph->m_outputs.size());
+    }
+
+    std::vector<std::uint32_t> waiting(n);
+    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free;
+    for (std::size_t i = 0; i < n; ++i) {
+        waiting[i] = graph->m_inStart[i + 1] - graph->m_inStart[i];
+        if (waiting[i] == 0)
+            free.push(static_cast<std::uint32_t>(i));
+    }
+    while (!free.empty()) {
+        const std::uint32_t at = free.top();
+        free.pop();
+        graph->m_order.emplace_back(at);
+        for (std::uint32_t k = graph->m_outStart[at]; k < graph->m_outStart[at + 1]; ++k) {
+            const auto consumer = m_edges[graph->m_outEdges[k].index()].consumer.value();
+            if (--waiting[consumer] == 0)
+                free.push(consumer);
+        }
+    }
+
+    graph->m_opCountWithBodies = n;
+    for (const Op& op : m_ops) {
+        for (const Body& body : op.bodies)
+            graph->m_opCountWithBodies += body.graph->opCountWithBodies();
+    }
+    for (const auto& [kind, count] : m_warningCounts) {
+        if (count > kMaxWarningsPerKind)
+            m_warnings.push_back({kind, "", "and " + text::grouped(static_cast<std::int64_t>(count - kMaxWarningsPerKind)) + " more"});
+    }
+    graph->m_hash = contentHash(m_ops, m_tensors, m_edges);
+    graph->m_name = std::move(m_name);
+    graph->m_format = std::move(m_format);
+    graph->m_ops = std::move(m_ops);
+    graph->m_tensors = std::move(m_tensors);
+    graph->m_edges = std::move(m_edges);
+    graph->m_byName.reserve(n);
+    for (std::size_t i = 0; i < n; ++i)
+        graph->m_byName.emplace_back(i);
+    std::sort(graph->m_byName.begin(), graph->m_byName.end(),
+              [&](OpId a, OpId b) { return graph->m_ops[a.index()].name < graph->m_ops[b.index()].name; });
+    if (graph->isCyclic()) {
+        const auto cycle = graph->cycle();
+        m_warnings.push_back({"cycle", graph->op(cycle.front()).name,
+                              "the graph has a cycle of " + std::to_string(cycle.size()) +
+                                  " ops; it can be looked at, not simulated"});
+    }
+    graph->m_warnings = std::move(m_warnings);
+    return GraphPtr(std::move(graph));
+}
+
+} // namespace pw

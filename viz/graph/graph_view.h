@@ -1,0 +1,101 @@
+#pragma once
+
+#include "core/graph/op_graph.h"
+#include "core/sim/simulator.h"
+#include "viz/theme/theme.h"
+
+#include <QList>
+#include <QWidget>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pw::viz {
+
+/// What ops are coloured by.
+enum class ColorBy { Device, Cost, Memory, Phase };
+
+/// The picture of a graph: scopes laid out with Graphviz one at a time in the background, painted by level of detail,
+/// coloured by device. Pan with drag or scroll, zoom at the pointer, click selects, double click or Enter opens a scope.
+/// GUI thread only; never blocks: layout runs on a job of its own, the old picture stays until the new one is there.
+class GraphView : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit GraphView(QWidget* parent = nullptr);
+    ~GraphView() override;
+
+    /// Layouts are looked up and stored by content hash through these (may be empty). Called on worker threads.
+    struct LayoutCache {
+        std::function<std::optional<std::string>(const std::string& key)> load;
+        std::function<void(const std::string& key, const std::string& value)> save;
+    };
+    void setLayoutCache(LayoutCache cache);
+    /// nullptr clears the view; `emptyText` is then shown.
+    void setGraph(GraphPtr graph);
+    void setEmptyText(const QString& text);
+    /// Device per op, or null: nothing placed yet.
+    void setPlacement(std::shared_ptr<const OpPlacement> placement);
+    /// For times in boxes, critical path and tooltips; or null.
+    void setSchedule(std::shared_ptr<const Schedule> schedule);
+    /// Per-op costs for mix bars (us); empty = by count.
+    void setOpCosts(std::vector<double> costUs);
+    /// Compare mode: marked ops in full colour with a heavy edge, all others pale; empty = off.
+    void setMoved(std::vector<bool> moved);
+    void setTheme(const Theme& theme);
+    void setColorBy(ColorBy colorBy);
+    void setShowCriticalPath(bool on);
+    void setShowCrossDeviceEdges(bool on);
+
+    GraphPtr graph() const;
+    bool isLayoutRunning() const;
+
+    /// View of another GraphView follows this one and back (same graph): compare panes.
+    void linkTo(GraphView* other);
+
+public Q_SLOTS:
+    void setSelection(const QList<quint32>& ops); ///< op indices; does not emit
+    void setHovered(qint64 op);                   ///< -1 = none; does not emit
+    void revealOp(quint32 op);                    ///< opens its scopes and brings it into view
+    void openScope(quint32 scope);
+    void closeScope(quint32 scope);
+    void openBodies(quint32 containerOp); ///< shows the bodies of an If, Loop or Scan op; emits bodyOpened
+    void expandAll(); ///< as far as a picture of some thousand boxes allows
+    void collapseAll();
+    void zoomIn();
+    void zoomOut();
+    void zoomToFit();
+    void resetZoom(); ///< 100 %
+
+Q_SIGNALS:
+    void selectionChanged(const QList<quint32>& ops);
+    void hoverChanged(qint64 op); ///< -1 = none
+    void scopeActivated(quint32 scope);
+    void zoomChanged(double factor); ///< 1 = 100 %
+    void layoutStarted();
+    void layoutFinished();
+    void layoutFailed(const QString& reason);
+    /// The user wants to look into a container op: show body 0's graph (a breadcrumb leads back).
+    void bodyOpened(quint32 containerOp);
+    void contextMenuRequested(const QPoint& globalPos, qint64 op);
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+/// A whole picture without a window: `render` and `demo` of the command line, README pictures.
+struct RenderOptions {
+    QSize size = QSize(1600, 1000);
+    int depth = 1; ///< scope levels opened, as far as the size allows
+    ColorBy colorBy = ColorBy::Device;
+    Theme theme = Theme::light();
+    QString title; ///< written above the legend
+    std::vector<QString> deviceNames; ///< for the legend
+};
+/// Writes PNG or SVG by the ending of `file`. Lays out on the calling thread. Needs a QGuiApplication (offscreen is fine).
+Status renderGraph(GraphPtr graph, const OpPlacement* placement, const std::vector<double>& opCostUs,
+                   const RenderOptions& options, const QString& file);
+
+} // namespace pw::viz
