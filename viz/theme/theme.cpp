@@ -16,36 +16,36 @@ namespace {
 Theme makeLight() {
     Theme t;
     t.kind = Theme::Kind::Light;
-    t.chrome = 0xF1F2F4, t.panel = 0xFFFFFF, t.canvas = 0xFAFBFC, t.frame = 0xF1F3F6, t.frame2 = 0xE9ECF0;
-    t.header = 0xE8EAED, t.hover = 0xDDE0E5, t.lane = 0xF3F4F6, t.track = 0xE3E5E9;
-    t.line = 0xD5D8DD, t.control = 0x737B86, t.edge = 0x737B86;
-    t.text = 0x1A1D21, t.text2 = 0x454B54, t.muted = 0x5C646E;
-    t.accent = 0x4B3FBF, t.accentBg = 0xE6E3F8, t.onAccent = 0xFFFFFF;
-    t.danger = 0xB3261E, t.warning = 0x7A5200;
+    t.chrome = 0xF1F2F4u, t.panel = 0xFFFFFFu, t.canvas = 0xFAFBFCu, t.frame = 0xF1F3F6u, t.frame2 = 0xE9ECF0u;
+    t.header = 0xE8EAEDu, t.hover = 0xDDE0E5u, t.lane = 0xF3F4F6u, t.track = 0xE3E5E9u;
+    t.line = 0xD5D8DDu, t.control = 0x737B86u, t.edge = 0x737B86u;
+    t.text = 0x1A1D21u, t.text2 = 0x454B54u, t.muted = 0x5C646Eu;
+    t.accent = 0x4B3FBFu, t.accentBg = 0xE6E3F8u, t.onAccent = 0xFFFFFFu;
+    t.danger = 0xB3261Eu, t.warning = 0x7A5200u;
     return t;
 }
 
 Theme makeDark() {
     Theme t;
     t.kind = Theme::Kind::Dark;
-    t.chrome = 0x202327, t.panel = 0x17191C, t.canvas = 0x121416, t.frame = 0x1A1D20, t.frame2 = 0x22262A;
-    t.header = 0x272A2F, t.hover = 0x343940, t.lane = 0x1D2024, t.track = 0x2C3036;
-    t.line = 0x363B42, t.control = 0x7C8590, t.edge = 0x858E99;
-    t.text = 0xE8EAED, t.text2 = 0xC3C8CF, t.muted = 0x9CA4AE;
-    t.accent = 0xA99FFF, t.accentBg = 0x2E2A4D, t.onAccent = 0x15131F;
-    t.danger = 0xFF8F85, t.warning = 0xFFC766;
+    t.chrome = 0x202327u, t.panel = 0x17191Cu, t.canvas = 0x121416u, t.frame = 0x1A1D20u, t.frame2 = 0x22262Au;
+    t.header = 0x272A2Fu, t.hover = 0x343940u, t.lane = 0x1D2024u, t.track = 0x2C3036u;
+    t.line = 0x363B42u, t.control = 0x7C8590u, t.edge = 0x858E99u;
+    t.text = 0xE8EAEDu, t.text2 = 0xC3C8CFu, t.muted = 0x9CA4AEu;
+    t.accent = 0xA99FFFu, t.accentBg = 0x2E2A4Du, t.onAccent = 0x15131Fu;
+    t.danger = 0xFF8F85u, t.warning = 0xFFC766u;
     return t;
 }
 
 Theme makeHighContrast() {
     Theme t;
     t.kind = Theme::Kind::HighContrast;
-    t.chrome = t.panel = t.canvas = t.frame = t.frame2 = t.header = t.lane = QColor(0x000000);
-    t.hover = 0x2A2A2A, t.track = 0x3A3A3A;
-    t.line = t.control = t.edge = t.text = t.text2 = QColor(0xFFFFFF);
-    t.muted = 0xE0E0E0;
-    t.accent = 0xD7B5FF, t.accentBg = 0x3B1F66, t.onAccent = 0x000000;
-    t.danger = 0xFF9C94, t.warning = 0xFFD27A;
+    t.chrome = t.panel = t.canvas = t.frame = t.frame2 = t.header = t.lane = QColor(0x000000u);
+    t.hover = 0x2A2A2Au, t.track = 0x3A3A3Au;
+    t.line = t.control = t.edge = t.text = t.text2 = QColor(0xFFFFFFu);
+    t.muted = 0xE0E0E0u;
+    t.accent = 0xD7B5FFu, t.accentBg = 0x3B1F66u, t.onAccent = 0x000000u;
+    t.danger = 0xFF9C94u, t.warning = 0xFFD27Au;
     return t;
 }
 

@@ -6,6 +6,7 @@
 #include <QString>
 
 QT_BEGIN_NAMESPACE
+class QBrush;
 class QPainter;
 class QPalette;
 class QRectF;
