@@ -4,6 +4,9 @@
 #include "core/graph/op_graph.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace pw {
@@ -28,7 +31,10 @@ struct Efficiency {
 Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind);
 
 /// FLOPs and bytes moved of an op from its type and shapes (specs/gdp.md 10.3), where the file gave none.
-/// Never negative; `known` is false where no formula covers the type (then bytes moved = inputs + outputs, FLOPs 0).
+/// Never negative; `known` is false where no formula covers the type or the shapes it needs are missing (then bytes moved
+/// = inputs + outputs, FLOPs 0). Unknown dimensions of a known rank count as 1. Container ops are not looked into.
+/// Shapes of inputs that no op makes (weights, graph inputs) come from the attribute `input_shapes`: per slot, separated
+/// by ';', dimensions joined by 'x', '?' for an unknown one, empty for an unknown shape.
 struct OpWork {
     double flops = 0.0;
     double bytesMoved = 0.0;
@@ -40,5 +46,19 @@ OpWork opWork(const OpGraph& graph, OpId id);
 /// device's kind first, then ""). Metadata ops (Shape, Reshape, Constant, NoOp, ...) cost 0. Container ops: dearest branch
 /// of If, body times trip count for Loop and Scan (1 if unknown).
 CostTable computeCosts(const OpGraph& graph, const DeviceSet& devices);
+
+/// Where the work of a graph is, for people: totals per op type, and what the numbers rest on.
+struct CostSummary {
+    struct TypeCost {
+        std::size_t count = 0;
+        double flops = 0.0;
+        double bytesMoved = 0.0;
+        double us = 0.0; ///< on the device asked for
+    };
+    std::map<std::string, TypeCost> byType;
+    std::vector<std::string> unknownTypes; ///< sorted; at least one op of it has a default cost
+    std::size_t measured = 0;              ///< ops with a measured cost
+};
+CostSummary summariseCosts(const OpGraph& graph, const CostTable& costs, DeviceId device);
 
 } // namespace pw
