@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/experiment/run_repository.h"
+#include "core/jobs/job_context.h"
+#include "core/place/placer.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace pw::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Exit codes, as INTERFACES promises them.
+enum ExitCode { kDone = 0, kHonestNo = 1, kBadInput = 2, kInternal = 3, kInterrupted = 130 };
+
+/// What every command shares: the common options, the registry, Ctrl-C. One per process, lives in main.
+struct Cli {
+    bool json = false;
+    bool quiet = false;
+    int threads = 0; ///< 0 = one
+    std::string project;
+    std::string program; ///< path of this program, for worker processes
+    PlacerRegistry placers;
+    std::stop_source stop; ///< requested by Ctrl-C
+    int exitCode = kDone;
+
+    bool interrupted() const { return stop.stop_requested(); }
+    /// A context that Ctrl-C stops; shows progress on stderr when that is a terminal.
+    JobContext jobContext() const;
+    /// Opens --project (made if new); nullptr when none was given.
+    Result<RepositoryPtr> repository() const;
+};
+
+/// Prints an error as INTERFACES says and gives the exit code for it.
+int reportError(const Cli& cli, const Error& error);
+/// Prints warnings to stderr unless --quiet.
+void reportWarnings(const Cli& cli, const std::vector<Warning>& warnings);
+void printJson(const Json& json);
+
+/// A command's body; its exit code or an error to report.
+using Body = std::function<Result<int>()>;
+/// Makes `app`'s callback run `body` and keep its exit code.
+void setBody(CLI::App* app, Cli& cli, Body body);
+/// Appends "Example:" with one real command and its output to the command's --help.
+void setExample(CLI::App* app, const std::string& command, const std::string& output);
+
+/// Text columns: the first is left-aligned, the others right-aligned.
+class Table {
+public:
+    explicit Table(std::vector<std::string> header) { m_rows.push_back(std::move(header)); }
+    void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
+    void print() const;
+
+private:
+    std::vector<std::vector<std::string>> m_rows;
+};
+
+void addInfoCommand(CLI::App& app, Cli& cli);
+void addConvertCommand(CLI::App& app, Cli& cli);
+void addZooCommand(CLI::App& app, Cli& cli);
+void addDevicesCommand(CLI::App& app, Cli& cli);
+void addSimulateCommand(CLI::App& app, Cli& cli);
+void addPlaceCommand(CLI::App& app, Cli& cli);
+void addCompareCommand(CLI::App& app, Cli& cli);
+void addTrainCommand(CLI::App& app, Cli& cli);
+void addInferCommand(CLI::App& app, Cli& cli);
+void addRunsCommand(CLI::App& app, Cli& cli);
+void addRenderCommand(CLI::App& app, Cli& cli);
+void addDemoCommand(CLI::App& app, Cli& cli);
+
+} // namespace pw::cli

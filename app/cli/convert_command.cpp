@@ -1,0 +1,75 @@
+#include "app/cli/inputs.h"
+
+#include "core/base/text.h"
+#include "core/graph/graph_stats.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace pw::cli {
+
+namespace {
+
+struct ConvertOptions {
+    GraphInput graph;
+    std::string output;
+    std::string placement;
+    std::string devices;
+};
+
+/// The device set named with --devices, else one made of the names that the placement file lists.
+Result<DeviceSet> devicesFor(const ConvertOptions& options, const formats::PlacementFile& placement) {
+    if (!options.devices.empty())
+        return openDevices(options.devices);
+    std::vector<Device> devices;
+    for (const std::string& name : placement.devices) {
+        Device device;
+        device.name = name;
+        device.kind = name.substr(0, name.find(':'));
+        devices.push_back(device);
+    }
+    return DeviceSet::create("placement", std::move(devices), {});
+}
+
+Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
+    PW_TRY(const GraphPtr graph, options.graph.open(cli));
+    std::vector<Warning> warnings = graph->warnings();
+    if (options.placement.empty()) {
+        PW_CHECK(formats::saveGraph(*graph, options.output));
+    } else {
+        PW_TRY(const auto file, formats::loadPlacement(options.placement));
+        PW_TRY(const DeviceSet devices, devicesFor(options, file));
+        PW_TRY(const auto placement, formats::applyPlacement(file, *graph, devices, warnings));
+        PW_CHECK(formats::saveGraph(*graph, options.output, placement, &devices));
+    }
+    const GraphStats stats = computeStats(*graph);
+    if (cli.json) {
+        Json list = Json::array();
+        for (const Warning& warning : warnings)
+            list.push_back({{"kind", warning.kind}, {"where", warning.where}, {"detail", warning.detail}});
+        printJson({{"file", options.output}, {"ops", stats.ops}, {"edges", stats.edges}, {"warnings", list}});
+        return kDone;
+    }
+    reportWarnings(cli, warnings);
+    if (!cli.quiet) {
+        std::cout << options.output << ": " << text::grouped(static_cast<std::int64_t>(stats.ops)) << " ops, "
+                  << text::grouped(static_cast<std::int64_t>(stats.edges)) << " edges\n";
+    }
+    return kDone;
+}
+
+} // namespace
+
+void addConvertCommand(CLI::App& app, Cli& cli) {
+    auto options = std::make_shared<ConvertOptions>();
+    CLI::App* command = app.add_subcommand("convert", "Write a model in another format (.graph.json, .dot)");
+    options->graph.addTo(command);
+    command->add_option("output", options->output, "file to write; its ending chooses the format")->required();
+    command->add_option("--placement,-p", options->placement, "write this placement's devices into the ops");
+    command->add_option("--devices,-d", options->devices, "device set of the placement; default: the names in its file");
+    setBody(command, cli, [&cli, options] { return runConvert(cli, *options); });
+    setExample(command, "convert zoo:inception_v3 inception.dot", "  inception.dot: 2,339 ops, 5,018 edges");
+}
+
+} // namespace pw::cli

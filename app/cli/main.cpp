@@ -1,0 +1,118 @@
+#include "app/cli/cli.h"
+
+#include "core/formats/formats.h"
+#include "core/jobs/job.h"
+#include "core/learn/learn_loader.h"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+#include <pthread.h>
+
+namespace {
+
+using namespace pw;
+
+/// Ctrl-C and SIGTERM become a stop request: the command keeps its best result and exits with 130. A second one kills.
+/// A thread waits for the signals, because a handler itself may hardly do anything.
+void watchSignals(std::stop_source stop) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([signals, stop]() mutable {
+        int number = 0;
+        sigwait(&signals, &number);
+        stop.request_stop();
+        sigwait(&signals, &number);
+        std::_Exit(cli::kInterrupted);
+    }).detach();
+}
+
+std::string ownPath() {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::string() : path.string();
+}
+
+/// Hidden verbs that the program runs itself with, for work that may die. Never returns to the normal command line.
+int runWorker(const std::string& verb) {
+    if (verb == "onnx-shapes")
+        return formats::runOnnxShapeWorker();
+    if (verb == "blas-check")
+        return learn::runBlasCheck();
+    std::fprintf(stderr, "placewright-cli: no worker '%s'\n", verb.c_str());
+    return cli::kBadInput;
+}
+
+void addCommonOptions(CLI::App& app, cli::Cli& cli) {
+    app.add_flag("--json", cli.json, "one JSON document on stdout, nothing else there");
+    app.add_flag("--quiet,-q", cli.quiet, "no progress, no warnings");
+    app.add_option("--threads", cli.threads, "threads for parallel work; 0 = choose")->check(CLI::Range(0, 4096));
+    app.add_option("--project", cli.project, "project file to record runs in, made if new (.placewright)");
+}
+
+int runCommandLine(int argc, char** argv) {
+    cli::Cli cli;
+    cli.program = ownPath();
+    learn::setWorkerProgram(cli.program);
+    addClassicPlacers(cli.placers);
+    cli.placers.add(learn::makePlacetoPlacer());
+
+    CLI::App app("Placewright: decide which device runs each op of a neural network's graph.", "placewright-cli");
+    app.set_version_flag("--version", std::string("placewright-cli " PW_VERSION));
+    app.require_subcommand(1);
+    app.fallthrough();
+    addCommonOptions(app, cli);
+    addInfoCommand(app, cli);
+    addConvertCommand(app, cli);
+    addZooCommand(app, cli);
+    addDevicesCommand(app, cli);
+    addSimulateCommand(app, cli);
+    addPlaceCommand(app, cli);
+    addCompareCommand(app, cli);
+    addTrainCommand(app, cli);
+    addInferCommand(app, cli);
+    addRunsCommand(app, cli);
+    addRenderCommand(app, cli);
+    addDemoCommand(app, cli);
+    app.footer("Exit codes: 0 done, 1 the answer is no (no valid placement), 2 bad usage or input, 3 internal error,\n"
+               "130 stopped with Ctrl-C (the best so far is kept). Each command's --help has an example.");
+    watchSignals(cli.stop);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& e) {
+        return app.exit(e);
+    } catch (const CLI::CallForVersion& e) {
+        return app.exit(e);
+    } catch (const CLI::CallForAllHelp& e) {
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        if (cli.json)
+            return cli::reportError(cli, {ErrorCode::Invalid, e.what(), "", "command line"});
+        app.exit(e);
+        return cli::kBadInput;
+    }
+    return cli.exitCode;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        if (argc == 3 && std::string_view(argv[1]) == "--worker")
+            return runWorker(argv[2]);
+        const int code = runCommandLine(argc, argv);
+        joinAllJobs();
+        return code;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "placewright-cli: internal error: %s\n", e.what());
+        return cli::kInternal;
+    }
+}
