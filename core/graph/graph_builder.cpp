@@ -61,8 +61,11 @@ void addOpToHash(Hasher& hasher, const Op& op) {
     hasher.add(op.tripCount);
     for (const auto& kind : op.allowedKinds)
         hasher.add(kind);
-    hasher.add(static_cast<std::uint64_t>(op.costs.size()));
-    for (const auto& cost : op.costs) {
+    auto costs = op.costs; // their order means nothing
+    std::stable_sort(costs.begin(), costs.end(),
+                     [](const MeasuredCost& a, const MeasuredCost& b) { return a.kind < b.kind; });
+    hasher.add(static_cast<std::uint64_t>(costs.size()));
+    for (const auto& cost : costs) {
         hasher.add(cost.kind);
         hasher.add(cost.us);
     }
@@ -73,19 +76,20 @@ void addOpToHash(Hasher& hasher, const Op& op) {
     }
 }
 
-std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors, std::span<const Edge> edges) {
+/// Tensors are named by producer and output, so that the order in which a reader made them does not matter.
+std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors,
+                        std::span<const std::vector<TensorId>> outputsOf, std::span<const Edge> edges) {
     Hasher hasher;
     hasher.add(static_cast<std::uint64_t>(ops.size()));
-    for (const Op& op : ops)
-        addOpToHash(hasher, op);
-    for (const Tensor& tensor : tensors) {
-        hasher.add(tensor.producer.value());
-        hasher.add(tensor.outputIndex);
-        hasher.add(tensor.bytes);
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+        addOpToHash(hasher, ops[i]);
+        hasher.add(static_cast<std::uint64_t>(outputsOf[i].size()));
+        for (const TensorId output : outputsOf[i])
+            hasher.add(tensors[output.index()].bytes);
     }
     for (const Edge& edge : edges) {
         hasher.add(edge.producer.value());
-        hasher.add(edge.tensor.value());
+        hasher.add(edge.tensor.isValid() ? std::int64_t{tensors[edge.tensor.index()].outputIndex} : -1);
         hasher.add(edge.consumer.value());
         hasher.add(edge.slot);
         hasher.add(static_cast<int>(edge.kind));
@@ -197,6 +201,8 @@ void GraphBuilder::makeScopes(OpGraph& graph) {
 Status GraphBuilder::check() const {
     if (m_ops.size() > kMaxOps)
         return fail(ErrorCode::TooLarge, "more than " + text::grouped(kMaxOps) + " ops");
+    if (m_unattachedParameterBytes < 0)
+        return fail(ErrorCode::Invalid, "negative size of weights without an op");
     for (const Op& op : m_ops) {
         const std::string where = "op \"" + op.name + "\"";
         if (op.paramBytes < 0 || op.stateBytes < 0 || op.workspaceBytes < 0)
@@ -275,7 +281,8 @@ Result<GraphPtr> GraphBuilder::build() && {
         if (count > kMaxWarningsPerKind)
             m_warnings.push_back({kind, "", "and " + text::grouped(static_cast<std::int64_t>(count - kMaxWarningsPerKind)) + " more"});
     }
-    graph->m_hash = contentHash(m_ops, m_tensors, m_edges);
+    graph->m_hash = contentHash(m_ops, m_tensors, m_outputsOf, m_edges);
+    graph->m_unattachedParameterBytes = m_unattachedParameterBytes;
     graph->m_name = std::move(m_name);
     graph->m_format = std::move(m_format);
     graph->m_ops = std::move(m_ops);

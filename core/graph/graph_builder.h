@@ -31,6 +31,8 @@ public:
     void addInput(OpId consumer, TensorId tensor); ///< next slot
     void addCapture(OpId consumer, TensorId tensor);
     void addControl(OpId before, OpId after);
+    /// Weights of the file that belong to no op; counted in the statistics only.
+    void addUnattachedParameterBytes(std::int64_t bytes) { m_unattachedParameterBytes += bytes; }
     void addWarning(std::string kind, std::string where, std::string detail);
     /// At most this many warnings of one kind are kept; the rest is counted in one more.
     static constexpr std::size_t kMaxWarningsPerKind = 100;
@@ -52,6 +54,7 @@ private:
     std::vector<Edge> m_edges;
     std::vector<std::uint32_t> m_nextSlot;
     std::vector<std::optional<std::string>> m_scopePaths;
+    std::int64_t m_unattachedParameterBytes = 0;
     std::vector<Warning> m_warnings;
     std::unordered_map<std::string, std::size_t> m_warningCounts;
 };

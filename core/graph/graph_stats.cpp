@@ -13,6 +13,7 @@ std::int64_t parameterBytesWithBodies(const OpGraph& graph) {
     while (!open.empty()) {
         const OpGraph* at = open.back();
         open.pop_back();
+        total += at->unattachedParameterBytes();
         for (const Op& op : at->ops()) {
             total += op.paramBytes;
             for (const Body& body : op.bodies)

@@ -111,6 +111,8 @@ public:
     std::span<const Tensor> tensors() const { return m_tensors; }
     std::span<const Scope> scopes() const { return m_scopes; }
     std::string scopePath(ScopeId id) const; ///< "a/b/c", "" for the root
+    /// Weights that the file holds and no op of it reads.
+    std::int64_t unattachedParameterBytes() const { return m_unattachedParameterBytes; }
 
     /// All edges, sorted by consumer, then data slots, captures, controls.
     std::span<const Edge> edges() const { return m_edges; }
@@ -156,6 +158,7 @@ private:
     std::vector<OpId> m_order;
     std::vector<OpId> m_byName; ///< sorted by name, for findOp
     std::size_t m_opCountWithBodies = 0;
+    std::int64_t m_unattachedParameterBytes = 0;
 };
 
 /// Item size of a dtype name ("f32" -> 4); 0 if unknown; strings count 0; 4-bit types round up.
