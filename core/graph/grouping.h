@@ -9,13 +9,17 @@
 
 namespace pw {
 
-/// A partition of the ops of an acyclic graph into groups whose quotient graph is acyclic as well. A placer makes one
-/// decision per group. Immutable; shared between threads.
+/// A partition of the ops of an acyclic graph into groups, with an acyclic graph between them. A placer makes one decision
+/// per group. Immutable; shared between threads.
+///
+/// Colocation may force a cycle: a variable shares its group with its update op, which needs everything that the variable
+/// feeds. Then the arcs against the order of the groups' first ops are turned round: each still says that two groups
+/// exchange tensors, and the arcs together stay acyclic. Without such keys the arcs are exactly the quotient graph.
 struct Grouping {
     struct Arc {
         GroupId from;
         GroupId to;
-        std::int64_t bytes = 0; ///< distinct tensors that cross, each once
+        std::int64_t bytes = 0; ///< distinct tensors that cross, each once per direction; a turned one counts here too
     };
 
     std::vector<GroupId> groupOf;          ///< per op
@@ -24,6 +28,7 @@ struct Grouping {
     std::vector<std::string> names;        ///< per group: shortest, then alphabetically first member name
     std::vector<Arc> arcs;                 ///< between different groups, sorted by (from, to)
     std::vector<GroupId> order;            ///< topological, smallest id first among the free ones
+    std::size_t turnedArcs = 0;            ///< group pairs whose tensors (some of them) cross against `order`
     std::vector<std::string> report;       ///< what was merged, a line per rule
 
     std::size_t groupCount() const { return members.size(); }
@@ -38,10 +43,11 @@ struct GroupingOptions {
 /// One group per op.
 Grouping trivialGrouping(const OpGraph& graph);
 
-/// Groups by the rules of `options`, in that order; never creates a cycle between groups (a merge that would is left
-/// out and counted in the report, except for colocation, where the ops in between join the group).
-/// `opCostUs` (per op) weighs the centre and balances merges: a merge never makes a group dearer than
-/// 2 x total / targetGroups unless nothing else is left. Fails on a cyclic graph.
+/// Groups by the rules of `options`, in that order. Coplacement and merging never create a cycle between groups (a merge
+/// that would is left out and counted in the report); for colocation see Grouping.
+/// `opCostUs` (per op) weighs the centre and balances merges: with a target, coplacement and merging make no group dearer
+/// than 2 x total / targetGroups unless nothing else is left. The target is met exactly where colocation leaves at least
+/// that many groups; coplacement stops at it. Fails on a cyclic graph.
 Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCostUs, const GroupingOptions& options);
 
 } // namespace pw
