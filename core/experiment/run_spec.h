@@ -25,10 +25,13 @@ struct RunSpec {
     double maxSeconds = 0.0;
     std::string device = "cpu";
     std::map<std::string, std::string> parameters;
+    std::map<std::string, std::string> pins; ///< op name -> device name that its group must have (placement only)
 
     bool operator==(const RunSpec&) const = default;
-    std::string hash() const;
+    std::string hash() const; ///< over everything but the two names
     std::string toJson() const; ///< every field, stable order
+    /// Missing keys take their defaults, unknown ones are left alone (a newer program wrote them); a value of the wrong
+    /// type or out of range is an error that names the key.
     static Result<RunSpec> fromJson(std::string_view json);
 };
 

@@ -38,6 +38,10 @@ public:
     /// True after abort only: results are not wanted.
     bool abortRequested() const { return m_abort.stop_requested(); }
 
+    /// The two signals themselves, to hand them on (std::stop_callback, a context for a part of the job).
+    const std::stop_token& stopToken() const { return m_stop; }
+    const std::stop_token& abortToken() const { return m_abort; }
+
     void report(const Progress& progress) const {
         if (m_sink)
             m_sink(progress);
