@@ -28,7 +28,7 @@ Result<std::optional<RowId>> SqliteRepository::idOfHash(const char* table, const
 }
 
 Status SqliteRepository::markInterruptedRuns() {
-    return write([this](Connection& connection) -> Status {
+    return write([](Connection& connection) -> Status {
         PW_TRY(Statement query, connection.prepare("SELECT id, owner_pid, owner_start, owner_boot FROM run "
                                                    "WHERE status = 'running'"));
         std::vector<RowId> dead;
