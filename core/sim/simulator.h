@@ -100,6 +100,10 @@ public:
     /// that transfer takes no time.
     Schedule schedule(std::span<const DeviceId> placement);
 
+    /// `links` only: of the ops that are ready on a device, the one of largest priority starts; one number per op, empty =
+    /// first come, first served (the default). Ignored in the reference model.
+    void setPriorities(std::vector<double> priorities);
+
     const PlacementProblem& problem() const;
 
 private:
@@ -115,6 +119,18 @@ struct LowerBounds {
     double best() const { return workUs > criticalPathUs ? workUs : criticalPathUs; }
 };
 LowerBounds lowerBounds(const PlacementProblem& problem);
+
+/// Something that occupies memory of a device at some moment.
+struct LiveBuffer {
+    enum class Kind { Resident, Output, Received, Workspace };
+    Kind kind = Kind::Output;
+    OpId op;         ///< owner or producer
+    TensorId tensor; ///< Output and Received in the `links` model
+    std::int64_t bytes = 0;
+};
+/// What is alive on a device at a time of a schedule, largest first; at `peakAtUs` the sizes add up to the peak. For the
+/// explanation of one moment: takes time in the order of the whole graph.
+std::vector<LiveBuffer> liveBuffers(const PlacementProblem& problem, const Schedule& schedule, DeviceId device, double atUs);
 
 /// English for logs and the command line: "gpu:0 needs 13.1 GB of 12.0 GB at 2,180.0 ms". Empty for no fault.
 std::string describeFault(const PlacementProblem& problem, const Fault& fault);
