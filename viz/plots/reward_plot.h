@@ -36,12 +36,33 @@ public:
     void setLogY(bool on);
     void setTheme(const Theme& theme);
     void setEmptyText(const QString& text);
+    /// Which way is better: for the "best" column and the note below the legend. Default: lowest.
+    void setLowestIsBest(bool on);
+    /// Axes follow the data until the user pans or zooms.
+    void setFollow(bool on);
+    bool isFollowing() const;
+    /// Drawings so far: live data are drawn at most 10 times a second.
+    int replotCount() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
     /// By ending: .png, .svg, .pdf, .csv. Empty string on success, else the reason.
     QString exportTo(const QString& file);
 
 public Q_SLOTS:
     void zoomToFit();
+    /// Reads all runs at this step; not a number hides the cursor.
+    void setCursorAt(double x);
+
+Q_SIGNALS:
+    void followChanged(bool on);
+    void cursorChanged(double x); ///< not a number = none
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     struct Private;
