@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/zoo/net.h"
+
+namespace pw::zoo {
+
+// Ops with their gradients. FLOPs are those of specs/gdp.md 10.3; tensors are f32, images batch-height-width-channel.
+
+enum class Padding { Same, Valid };
+
+/// A window over an image.
+struct Window {
+    std::int64_t height = 1;
+    std::int64_t width = 1;
+    std::int64_t stride = 1;
+    Padding padding = Padding::Same;
+};
+
+/// SAME: ceil(size / stride); VALID: floor((size - window) / stride) + 1.
+std::int64_t windowOutput(std::int64_t size, std::int64_t window, std::int64_t stride, Padding padding);
+
+TensorId conv2d(Net& net, TensorId x, TensorId weights, const Window& window);
+/// Without scale (beta only), with moving averages of mean and variance in training. Makes its variables.
+TensorId batchNorm(Net& net, TensorId x);
+TensorId maxPool(Net& net, TensorId x, const Window& window);
+TensorId avgPool(Net& net, TensorId x, const Window& window);
+/// Five forward ops, two backward.
+TensorId dropout(Net& net, TensorId x);
+
+/// [m, k] x [k, n].
+TensorId matMul(Net& net, TensorId a, TensorId b);
+TensorId biasAdd(Net& net, TensorId x, TensorId bias);
+TensorId relu(Net& net, TensorId x);
+TensorId sigmoid(Net& net, TensorId x);
+TensorId tanh(Net& net, TensorId x);
+/// Elementwise with broadcasting; level L1 adds seven helpers to the gradient. `b` may be invalid: a constant.
+TensorId add(Net& net, TensorId a, TensorId b);
+TensorId mul(Net& net, TensorId a, TensorId b);
+TensorId concat(Net& net, std::span<const TensorId> parts, std::size_t axis);
+std::vector<TensorId> split(Net& net, TensorId x, std::size_t parts, std::size_t axis);
+/// Rows of `x` along an axis that is dropped: [B, T] -> [B]. No gradient: for tokens and labels.
+TensorId sliceStep(Net& net, TensorId x, std::size_t axis);
+TensorId reshape(Net& net, TensorId x, Dims dims);
+/// Rows of a table; the gradient is sparse (values and indices), see applyOptimizer.
+TensorId gather(Net& net, TensorId table, TensorId indices);
+/// Loss per row; the op makes the gradient in the same pass.
+TensorId softmaxCrossEntropy(Net& net, TensorId logits, TensorId labels);
+TensorId reduceMean(Net& net, TensorId x);
+TensorId l2Loss(Net& net, TensorId x);
+/// Sum of scalars.
+TensorId addScalars(Net& net, std::span<const TensorId> values, std::string name);
+TensorId scale(Net& net, TensorId x, std::string name);
+
+struct TrainOptions {
+    Optimizer optimizer = Optimizer::Sgd;
+    bool clipGlobalNorm = false;
+};
+/// Gradients of `loss` and one update op per trainable variable.
+void trainOn(Net& net, TensorId loss, const TrainOptions& options);
+
+} // namespace pw::zoo
