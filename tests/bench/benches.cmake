@@ -1,0 +1,1 @@
+pw_add_bench(NAME bench_simulator SOURCES bench_simulator.cpp DEPENDS pw_sim)
