@@ -1,10 +1,13 @@
 #include "core/jobs/job.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pw {
@@ -20,31 +23,45 @@ struct Job::Shared {
     std::optional<Progress> progress;
     std::optional<JobEnd> end;
     std::thread thread;
+    std::atomic<bool> returned = false; ///< the thread's last act: joining it does not wait
 };
 
 namespace {
 
 /// Threads whose owner went away. They hold no reference to it, so they only have to be joined before main returns.
+/// Those that have returned are joined on the way, because each keeps its stack until then.
 class Reaper {
 public:
-    void add(std::thread thread) {
-        const std::lock_guard lock(m_mutex);
-        m_threads.push_back(std::move(thread));
-    }
-    void joinAll() {
-        std::vector<std::thread> threads;
+    void add(std::shared_ptr<Job::Shared> job) {
+        std::vector<std::shared_ptr<Job::Shared>> done;
         {
             const std::lock_guard lock(m_mutex);
-            threads.swap(m_threads);
+            m_jobs.push_back(std::move(job));
+            const auto firstDone = std::partition(m_jobs.begin(), m_jobs.end(),
+                                                  [](const auto& other) { return !other->returned.load(); });
+            done.assign(std::make_move_iterator(firstDone), std::make_move_iterator(m_jobs.end()));
+            m_jobs.erase(firstDone, m_jobs.end());
         }
-        for (auto& thread : threads)
-            thread.join();
+        join(done);
+    }
+    void joinAll() {
+        std::vector<std::shared_ptr<Job::Shared>> jobs;
+        {
+            const std::lock_guard lock(m_mutex);
+            jobs.swap(m_jobs);
+        }
+        join(jobs);
     }
     ~Reaper() { joinAll(); }
 
 private:
+    static void join(const std::vector<std::shared_ptr<Job::Shared>>& jobs) {
+        for (const auto& job : jobs)
+            job->thread.join();
+    }
+
     std::mutex m_mutex;
-    std::vector<std::thread> m_threads;
+    std::vector<std::shared_ptr<Job::Shared>> m_jobs;
 };
 
 Reaper& reaper() {
@@ -90,7 +107,8 @@ Job::Job(std::string name, Function function, EndHook onEnd) : m_shared(std::mak
         }
         shared->ended.notify_all();
         if (shared->onEnd)
-            shared->onEnd();
+            std::exchange(shared->onEnd, nullptr)();
+        shared->returned = true;
     });
 }
 
@@ -112,9 +130,7 @@ void Job::release() {
     if (!m_shared)
         return;
     abort();
-    if (m_shared->thread.joinable())
-        reaper().add(std::move(m_shared->thread));
-    m_shared.reset();
+    reaper().add(std::move(m_shared));
 }
 
 const std::string& Job::name() const {

@@ -51,8 +51,9 @@ public:
     /// Blocks until the function has returned. For command lines and tests, never the GUI thread.
     JobEnd wait();
 
+    struct Shared; ///< private to job.cpp
+
 private:
-    struct Shared;
     std::shared_ptr<Shared> m_shared;
     void release();
 };
