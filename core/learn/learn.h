@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct EpisodeSample {
     double entropy = 0.0;         ///< mean over steps, nats
     double gradNorm = 0.0;        ///< before clipping
     double learningRate = 0.0;
+    std::size_t problem = 0; ///< index of the graph
 };
 
 /// A saved state of training, complete: weights, optimiser, rng, baselines, counters, best placements.
@@ -46,11 +48,15 @@ struct TrainSpec {
     std::string method = "placeto";
     std::vector<ProblemPtr> problems; ///< same device count in all
     std::int64_t maxEpisodes = 0;     ///< 0 = no limit
+    std::int64_t maxEvaluations = 0;  ///< simulations over all graphs and resumes, 0 = no limit
     double maxSeconds = 0.0;          ///< training seconds over all resumes, 0 = no limit; one limit must be set
     std::uint64_t seed = 1;
     std::string device = "cpu"; ///< "cpu", "cuda:0"
     std::map<std::string, std::string> parameters; ///< unknown keys are errors
-    Bytes resumeFrom;                              ///< a checkpoint of the same method, or empty
+    Bytes resumeFrom; ///< a checkpoint of the same method, graphs and parameters, or empty
+    /// Per problem (empty = none): groups that stay where they are, and where episodes start.
+    std::vector<std::vector<std::optional<DeviceId>>> pinned;
+    std::vector<GroupPlacement> start;
 };
 
 struct TrainHooks {
@@ -114,8 +120,8 @@ public:
     virtual Result<PolicyInfo> inspect(const Bytes& policy) const = 0;
     /// `measure`: also times a matrix product (0.1 s).
     virtual LocalInfo localInfo(bool measure) const = 0;
-    /// For tests of the network: logits of a forward pass with given weights (specs/placeto.md 3.6), see placeto_oracle.h.
-    virtual const void* testInterface() const { return nullptr; }
+    /// Largest relative error of a 512 x 512 float32 product against double precision: tells a wrong BLAS kernel.
+    virtual double blasError() const = 0;
 };
 
 } // namespace pw::learn

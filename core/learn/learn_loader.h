@@ -17,6 +17,14 @@ bool isLoaded();
 /// 0.3.21 does not know recent processors). Call first in main, before any thread. Returns the core chosen or found.
 std::string chooseBlasCore();
 
+/// The command-line program, which load() runs once per processor model as `PROGRAM --worker blas-check` before it
+/// trusts the chosen kernel. Default: placewright-cli in the folder of the running program. Set it before load().
+void setWorkerProgram(std::string path);
+
+/// What `--worker blas-check` does: loads the library and compares a product with double precision. Exit code: 0 equal,
+/// 1 wrong, 2 the library could not be loaded. The caller exits with it.
+int runBlasCheck();
+
 /// The placer `placeto` of the registry: trains on the problem within the budget and returns the best placement.
 /// Loads the library when it is first used.
 std::unique_ptr<Placer> makePlacetoPlacer();
