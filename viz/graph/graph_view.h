@@ -5,10 +5,13 @@
 #include "viz/theme/theme.h"
 
 #include <QList>
+#include <QStringList>
 #include <QWidget>
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace pw::viz {
@@ -47,9 +50,19 @@ public:
     void setColorBy(ColorBy colorBy);
     void setShowCriticalPath(bool on);
     void setShowCrossDeviceEdges(bool on);
+    void setShowVariables(bool on); ///< boxes for variables and constants too; off at first, they are counted instead
+    void setDeviceNames(const QStringList& names); ///< for tooltips; letters are used where there is none
 
-    GraphPtr graph() const;
+    GraphPtr graph() const; ///< the main graph, also while a body is shown
     bool isLayoutRunning() const;
+    double zoom() const;
+    QList<quint32> selection() const;
+    /// Where an op's box, or the closed scope around it, is in this widget; null while there is no picture of it.
+    QRectF rectOfOp(quint32 op) const;
+    QRectF rectOfScope(quint32 scope) const;
+    bool isScopeOpen(quint32 scope) const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
     /// View of another GraphView follows this one and back (same graph): compare panes.
     void linkTo(GraphView* other);
@@ -76,9 +89,25 @@ Q_SIGNALS:
     void layoutStarted();
     void layoutFinished();
     void layoutFailed(const QString& reason);
-    /// The user wants to look into a container op: show body 0's graph (a breadcrumb leads back).
+    /// The view shows a body of a container op now. Selection and hover are not reported from inside bodies, whose ops
+    /// have numbers of their own.
     void bodyOpened(quint32 containerOp);
     void contextMenuRequested(const QPoint& globalPos, qint64 op);
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     struct Private;

@@ -1,0 +1,187 @@
+#include "viz/graph/overlay.h"
+
+#include "viz/graph/op_text.h"
+
+#include <QPainter>
+#include <QPixmap>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pw::viz {
+
+namespace {
+constexpr double kPad = 8;
+constexpr double kChip = 14;
+constexpr double kSample = 22; ///< length of a line sample
+} // namespace
+
+Legend::Legend(ScenePainter& painter, const Visuals& visuals, std::size_t hiddenOps, const QStringList& deviceNames)
+    : m_painter(painter), m_metrics(painter.smallFont()) {
+    const Theme& theme = painter.theme();
+    switch (visuals.colorBy()) {
+    case ColorBy::Device: addDevices(visuals, deviceNames); break;
+    case ColorBy::Cost:
+    case ColorBy::Memory: addScale(visuals); break;
+    case ColorBy::Phase: {
+        static const char* const kNames[] = {"F forward", "B backward", "U update", "X auxiliary"};
+        for (std::size_t i = 0; i < 4; ++i) {
+            if (visuals.opsPerPhase()[i] > 0)
+                m_items.push_back({Item::Kind::Swatch, QString::fromLatin1(kNames[i]), {},
+                                   painter.phaseColor(static_cast<Phase>(i)), 1});
+        }
+        break;
+    }
+    }
+    m_items.push_back({Item::Kind::Separator, {}, {}, {}, 1});
+    if (visuals.deviceCount() > 1) {
+        m_items.push_back({Item::Kind::Line, QStringLiteral("same device"), {}, theme.edge, 1.25});
+        std::size_t sender = 0; // a sample in the colour of the first device that is used
+        while (sender + 1 < visuals.deviceCount() && visuals.opsPerDevice()[sender] == 0)
+            ++sender;
+        m_items.push_back({Item::Kind::Line, QStringLiteral("crosses devices, colour of sender"), {},
+                           painter.style(DeviceId(sender)).stroke, 2.5});
+    }
+    if (hiddenOps > 0)
+        m_items.push_back({Item::Kind::Text, countText(hiddenOps, "variable op hidden", "variable ops hidden"), {}, {}, 1});
+    while (!m_items.empty() && m_items.back().kind == Item::Kind::Separator)
+        m_items.pop_back();
+}
+
+void Legend::addDevices(const Visuals& visuals, const QStringList& names) {
+    const auto& counts = visuals.opsPerDevice();
+    for (std::size_t d = 0; d < visuals.deviceCount(); ++d) {
+        if (counts[d] == 0)
+            continue;
+        QString text = countText(counts[d], "op", "ops");
+        if (static_cast<qsizetype>(d) < names.size() && !names[static_cast<qsizetype>(d)].isEmpty())
+            text = names[static_cast<qsizetype>(d)] + QStringLiteral(", ") + text;
+        m_items.push_back({Item::Kind::Device, text, DeviceId(d), {}, 1});
+    }
+    if (counts.back() > 0) {
+        const QString text = countText(counts.back(), "op", "ops") + QStringLiteral(" not placed");
+        m_items.push_back({Item::Kind::Device, text, DeviceId(), {}, 1});
+    }
+}
+
+void Legend::addScale(const Visuals& visuals) {
+    const auto [least, most] = visuals.scaleRange();
+    if (most <= 0) {
+        m_items.push_back({Item::Kind::Text, QStringLiteral("no values known"), {}, {}, 1});
+        return;
+    }
+    const bool isCost = visuals.colorBy() == ColorBy::Cost;
+    for (const double place : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+        const double value = least * std::pow(most / least, place);
+        QString text = isCost ? timeText(value) : bytesText(value);
+        if (place == 0.0)
+            text = QStringLiteral("up to ") + text;
+        m_items.push_back({Item::Kind::Swatch, text, {}, m_painter.scaleColor(place), 1});
+    }
+}
+
+double Legend::widthOf(const Item& item) const {
+    const double text = std::ceil(m_metrics.horizontalAdvance(item.text));
+    switch (item.kind) {
+    case Item::Kind::Device:
+    case Item::Kind::Swatch: return kChip + 5 + text + 12;
+    case Item::Kind::Line: return kSample + 6 + text + 12;
+    case Item::Kind::Text: return text + 12;
+    case Item::Kind::Separator: return 13;
+    }
+    return 0;
+}
+
+double Legend::width() const {
+    double width = 2 * kPad - 12;
+    for (const Item& item : m_items)
+        width += widthOf(item);
+    return m_items.empty() ? 0 : width;
+}
+
+QRectF Legend::paint(QPainter& painter, const QPointF& topLeft, double maxWidth) const {
+    std::size_t count = 0;
+    double inner = 2 * kPad - 12;
+    while (count < m_items.size() && inner + widthOf(m_items[count]) <= maxWidth)
+        inner += widthOf(m_items[count++]);
+    while (count > 0 && m_items[count - 1].kind == Item::Kind::Separator)
+        inner -= widthOf(m_items[--count]);
+    if (count == 0)
+        return {};
+    const Theme& theme = m_painter.theme();
+    const QRectF frame(topLeft, QSizeF(inner, height()));
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(QPen(theme.control, 1));
+    painter.setBrush(theme.panel);
+    painter.drawRoundedRect(frame, 4, 4);
+    painter.setFont(m_painter.smallFont());
+    double x = frame.left() + kPad;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Item& item = m_items[i];
+        const double width = widthOf(item);
+        const double middle = frame.center().y();
+        double textX = x;
+        if (item.kind == Item::Kind::Device) {
+            paintDeviceChip(painter, QRectF(x, middle - kChip / 2, kChip, kChip), item.device, theme);
+            textX += kChip + 5;
+        } else if (item.kind == Item::Kind::Swatch) {
+            painter.setPen(QPen(theme.control, 1));
+            painter.setBrush(item.color);
+            painter.drawRect(QRectF(x, middle - kChip / 2, kChip, kChip));
+            textX += kChip + 5;
+        } else if (item.kind == Item::Kind::Line) {
+            painter.setPen(QPen(item.color, item.lineWidth));
+            painter.drawLine(QPointF(x, middle), QPointF(x + kSample, middle));
+            textX += kSample + 6;
+        } else if (item.kind == Item::Kind::Separator) {
+            painter.setPen(QPen(theme.line, 1));
+            painter.drawLine(QPointF(x, frame.top() + 6), QPointF(x, frame.bottom() - 6));
+        }
+        painter.setPen(theme.text);
+        painter.setFont(m_painter.smallFont());
+        painter.drawText(QRectF(textX, frame.top(), width, frame.height()), Qt::AlignLeft | Qt::AlignVCenter, item.text);
+        x += width;
+    }
+    return frame;
+}
+
+Viewport Minimap::viewport(const Scene& scene, const QSizeF& size) {
+    const double margin = 6;
+    const QSizeF room(size.width() - 2 * margin, size.height() - 2 * margin);
+    const double zoom = std::min(room.width() / std::max(1.0, scene.bounds.width()),
+                                 room.height() / std::max(1.0, scene.bounds.height()));
+    Viewport view;
+    view.zoom = zoom;
+    view.area = QRectF(QPointF(0, 0), size);
+    view.origin = scene.bounds.center() - QPointF(size.width() / 2, size.height() / 2) / zoom;
+    return view;
+}
+
+void Minimap::paint(QPainter& painter, ScenePainter& scenePainter, const Scene& scene, const Visuals& visuals,
+                    const QRectF& place, const QRectF& seen, qreal pixelRatio) {
+    const Viewport view = viewport(scene, place.size());
+    if (m_picture.isNull() || m_picture.devicePixelRatio() != pixelRatio) {
+        m_picture = QPixmap((place.size() * pixelRatio).toSize());
+        m_picture.setDevicePixelRatio(pixelRatio);
+        m_picture.fill(scenePainter.theme().panel);
+        QPainter inner(&m_picture);
+        scenePainter.paint(inner, scene, visuals, view, Lod::Far, {false, false, false});
+    }
+    const Theme& theme = scenePainter.theme();
+    painter.drawPixmap(place.topLeft(), m_picture);
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme.control, 1));
+    painter.drawRoundedRect(place, 4, 4);
+    const QRectF outline = view.toView(seen).translated(place.topLeft()).intersected(place.adjusted(2, 2, -2, -2));
+    painter.setPen(QPen(theme.panel, 4));
+    painter.drawRect(outline);
+    painter.setPen(QPen(theme.accent, 2));
+    painter.drawRect(outline);
+}
+
+QPointF Minimap::toScene(const Scene& scene, const QRectF& place, const QPointF& point) const {
+    return viewport(scene, place.size()).toScene(point - place.topLeft());
+}
+
+} // namespace pw::viz

@@ -1,0 +1,498 @@
+#include "viz/graph/scene_painter.h"
+
+#include "viz/graph/op_text.h"
+
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pw::viz {
+
+namespace {
+
+constexpr double kMiddleFrom = 6;   ///< px, height of an op box
+constexpr double kNearFrom = 17.5;
+constexpr double kNearestFrom = 32;
+constexpr double kHysteresis = 0.075; ///< to both sides: 15 % in all
+
+QColor blend(const QColor& a, const QColor& b, double share) {
+    const auto mix = [share](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share)); };
+    return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
+}
+
+QFont sized(QFont font, int px, bool bold) {
+    font.setPixelSize(px);
+    font.setBold(bold);
+    return font;
+}
+
+/// 1.5 px from 10 kB, 6 px from 1 GB, by powers of ten between.
+double bundleWidth(double bytes) {
+    const double decades = bytes > 1 ? std::log10(bytes) : 0;
+    return 1.5 + 4.5 * std::clamp((decades - 4) / 5, 0.0, 1.0);
+}
+
+/// Corners of a polyline rounded by at most `radius`.
+QPainterPath roundedPolyline(const std::vector<QPointF>& points, double radius) {
+    QPainterPath path(points.front());
+    for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+        const QPointF in = points[i - 1] - points[i];
+        const QPointF out = points[i + 1] - points[i];
+        const double inLength = std::hypot(in.x(), in.y());
+        const double outLength = std::hypot(out.x(), out.y());
+        const double r = std::min({radius, inLength / 2, outLength / 2});
+        if (r < 0.5) {
+            path.lineTo(points[i]);
+            continue;
+        }
+        path.lineTo(points[i] + in * (r / inLength));
+        path.quadTo(points[i], points[i] + out * (r / outLength));
+    }
+    path.lineTo(points.back());
+    return path;
+}
+
+void paintArrow(QPainter& painter, const QPointF& tip, QPointF direction, double size, const QColor& color) {
+    const double length = std::hypot(direction.x(), direction.y());
+    if (length < 1e-6)
+        return;
+    direction /= length;
+    const QPointF side(-direction.y(), direction.x());
+    const QPointF back = tip - direction * size;
+    const QPointF head[3] = {tip, back + side * size * 0.5, back - side * size * 0.5};
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawPolygon(head, 3);
+}
+
+void paintChevron(QPainter& painter, const QPointF& center, bool open, const QColor& color) {
+    painter.setPen(QPen(color, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(Qt::NoBrush);
+    const QPointF down[3] = {center + QPointF(-3.5, -2), center + QPointF(0, 2), center + QPointF(3.5, -2)};
+    const QPointF right[3] = {center + QPointF(-2, -3.5), center + QPointF(2, 0), center + QPointF(-2, 3.5)};
+    painter.drawPolyline(open ? down : right, 3);
+}
+
+} // namespace
+
+Lod lodFor(double zoom, Lod before) {
+    const double height = scene::kOpHeight * zoom;
+    const auto above = [&](double threshold, Lod level) {
+        return height >= threshold * (before >= level ? 1 - kHysteresis : 1 + kHysteresis);
+    };
+    if (above(kNearestFrom, Lod::Nearest))
+        return Lod::Nearest;
+    if (above(kNearFrom, Lod::Near))
+        return Lod::Near;
+    return above(kMiddleFrom, Lod::Middle) ? Lod::Middle : Lod::Far;
+}
+
+struct ScenePainter::Frame {
+    QPainter& painter;
+    const Scene& scene;
+    const Visuals& visuals;
+    const Viewport& view;
+    Lod lod;
+    const Options& options;
+    QRectF seen; ///< of the scene
+    std::vector<bool> blocked; ///< per scope: drawn as one block, its content is not
+};
+
+ScenePainter::ScenePainter(const Theme& theme, const QFont& font)
+    : m_theme(theme)
+    , m_small(sized(font, 11, false))
+    , m_normal(sized(font, 12, false))
+    , m_bold(sized(font, 12, true))
+    , m_letter(sized(font, 11, true))
+    , m_tiny(sized(font, 10, true))
+    , m_smallMetrics(m_small)
+    , m_normalMetrics(m_normal)
+    , m_boldMetrics(m_bold) {}
+
+const ScenePainter::Brushes& ScenePainter::brushes(DeviceId device) {
+    while (m_brushes.size() <= device.index()) {
+        const DeviceStyle style = deviceStyle(DeviceId(m_brushes.size()), m_theme);
+        m_brushes.push_back({style, deviceBrush(style, false), deviceBrush(style, true)});
+    }
+    return m_brushes[device.index()];
+}
+
+const DeviceStyle& ScenePainter::style(DeviceId device) {
+    return brushes(device).style;
+}
+
+QColor ScenePainter::scaleColor(double place) const {
+    return blend(m_theme.panel, m_theme.accent, 0.06 + 0.74 * std::clamp(place, 0.0, 1.0));
+}
+
+QColor ScenePainter::phaseColor(Phase phase) const {
+    static constexpr double kShade[] = {0.04, 0.22, 0.40, 0.12};
+    return blend(m_theme.panel, m_theme.text, kShade[static_cast<std::size_t>(phase)]);
+}
+
+void ScenePainter::paint(QPainter& painter, const Scene& scene, const Visuals& visuals, const Viewport& viewport,
+                         Lod lod, const Options& options) {
+    Frame f{painter, scene, visuals, viewport, lod, options, viewport.toScene(viewport.area),
+            std::vector<bool>(scene.scopes.size(), false)};
+    for (std::size_t i = 0; i < scene.scopes.size(); ++i) {
+        const SceneBox& box = scene.boxes[scene.scopes[i].box];
+        const std::uint32_t outer = scene.boxes[box.parent].open;
+        if (i > 0) {
+            const QSizeF size = box.rect.size() * viewport.zoom;
+            f.blocked[i] = f.blocked[outer] || !box.rect.intersects(f.seen) ||
+                           std::min(size.width(), size.height()) < kBlockSide;
+        }
+        if (!f.blocked[i])
+            paintScope(f, scene.scopes[i]);
+    }
+}
+
+void ScenePainter::paintScope(Frame& f, const SceneScope& scope) {
+    if (scope.box != 0)
+        paintFrame(f, f.scene.boxes[scope.box]);
+    paintEdges(f, scope);
+    for (std::uint32_t i = scope.firstBox; i < scope.firstBox + scope.boxCount; ++i) {
+        const SceneBox& box = f.scene.boxes[i];
+        if (box.rect.intersects(f.seen))
+            paintBox(f, box);
+    }
+}
+
+void ScenePainter::drawText(QPainter& painter, const QRectF& rect, int flags, const QString& text, const QFont& font,
+                            const QFontMetricsF& metrics, const QColor& color) const {
+    if (rect.width() < 8)
+        return;
+    painter.setFont(font);
+    painter.setPen(color);
+    const QString shown = metrics.horizontalAdvance(text) <= rect.width()
+                              ? text
+                              : metrics.elidedText(text, Qt::ElideRight, rect.width());
+    painter.drawText(rect, flags | Qt::TextSingleLine, shown);
+}
+
+void ScenePainter::paintFrame(Frame& f, const SceneBox& box) {
+    const QRectF rect = f.view.toView(box.rect);
+    const TreeNode& node = f.scene.node(box);
+    int level = 0;
+    for (std::uint32_t at = box.parent; at != 0; at = f.scene.boxes[at].parent)
+        ++level;
+    QPainter& p = f.painter;
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setBrush(level % 2 == 0 ? m_theme.frame : m_theme.frame2);
+    p.setPen(QPen(m_theme.control, 1));
+    p.drawRoundedRect(rect, 4, 4);
+    const double headHeight = scene::kHeader * f.view.zoom;
+    if (!f.options.text || rect.width() < 60 || headHeight < 13)
+        return;
+    // The head stays readable while a part of the frame is in view.
+    const QRectF seen = rect.intersected(f.view.area);
+    QRectF head(seen.left() + 8, rect.top(), seen.width() - 16, std::min(headHeight, 28.0));
+    const bool withBar = rect.width() >= 200 && f.visuals.isPlaced() && f.visuals.colorBy() == ColorBy::Device;
+    if (withBar) {
+        const double width = std::clamp(head.width() * 0.2, 56.0, 110.0);
+        paintMixBar(p, QRectF(head.right() - width, head.center().y() - 6, width, 12), f.visuals.mix(box.node));
+        head.setRight(head.right() - width - 8);
+    }
+    paintChevron(p, QPointF(head.left() + 4, head.center().y()), true, m_theme.text);
+    head.setLeft(head.left() + 13);
+    const QString name = shortName(node.label, 80);
+    drawText(p, head, Qt::AlignLeft | Qt::AlignVCenter, name, m_bold, m_boldMetrics, m_theme.text);
+    const double used = m_boldMetrics.horizontalAdvance(name) + 14;
+    if (used + 60 > head.width() || f.lod < Lod::Middle)
+        return;
+    QString info = countText(node.opCount, "op", "ops");
+    if (const double time = f.visuals.timeUs(box.node); time >= 0)
+        info += QStringLiteral(", ") + timeText(time);
+    if (node.hiddenCount > 0)
+        info += QStringLiteral(", ") + countText(node.hiddenCount, "variable op hidden", "variable ops hidden");
+    drawText(p, head.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, info, m_small, m_smallMetrics,
+             m_theme.muted);
+}
+
+// --- lines -----------------------------------------------------------------------------------------------------------
+
+QPainterPath ScenePainter::pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport) const {
+    std::vector<QPointF> points;
+    points.reserve(edge.pointCount);
+    for (std::uint32_t i = 0; i < edge.pointCount; ++i)
+        points.push_back(viewport.toView(scene.points[edge.firstPoint + i]));
+    if (!edge.curve)
+        return roundedPolyline(points, 6 * std::min(1.0, viewport.zoom));
+    QPainterPath path(points.front());
+    for (std::size_t i = 1; i + 2 < points.size(); i += 3)
+        path.cubicTo(points[i], points[i + 1], points[i + 2]);
+    return path;
+}
+
+void ScenePainter::paintLine(QPainter& painter, const Scene& scene, const SceneEdge& edge, const Viewport& viewport,
+                             const QPen& pen, bool arrow) const {
+    if (edge.pointCount < 2)
+        return;
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(pen);
+    painter.drawPath(pathOf(scene, edge, viewport));
+    if (!arrow)
+        return;
+    const QPointF tip = viewport.toView(scene.points[edge.firstPoint + edge.pointCount - 1]);
+    const QPointF before = viewport.toView(scene.points[edge.firstPoint + edge.pointCount - 2]);
+    paintArrow(painter, tip, tip - before, 4 + pen.widthF() * 1.6, pen.color());
+}
+
+void ScenePainter::paintEdges(Frame& f, const SceneScope& scope) {
+    const QRectF seen = f.seen;
+    const auto isSeen = [&](const SceneEdge& edge) { return edge.pointCount >= 2 && edge.bounds.intersects(seen); };
+    const std::uint32_t end = scope.firstEdge + scope.edgeCount;
+    // Lines of one device first, so that what crosses devices lies above them.
+    for (std::uint32_t i = scope.firstEdge; i < end; ++i) {
+        const SceneEdge& edge = f.scene.edges[i];
+        const EdgeLook& look = f.visuals.edge(i);
+        if (!isSeen(edge) || (look.crossFrom.isValid() && !look.hasSame && f.options.crossEdges))
+            continue;
+        const bool arrow = f.lod >= Lod::Near && edge.to != SceneEdge::kFrame;
+        paintLine(f.painter, f.scene, edge, f.view, QPen(m_theme.edge, f.lod >= Lod::Near ? 1.25 : 1.0), arrow);
+    }
+    for (std::uint32_t i = scope.firstEdge; i < end && f.options.crossEdges; ++i) {
+        const SceneEdge& edge = f.scene.edges[i];
+        if (f.visuals.edge(i).crossFrom.isValid() && isSeen(edge))
+            paintOneEdge(f, edge, f.visuals.edge(i));
+    }
+    for (std::uint32_t i = scope.firstEdge; i < end && f.options.criticalPath; ++i) {
+        const SceneEdge& edge = f.scene.edges[i];
+        if (f.visuals.edge(i).critical && isSeen(edge))
+            paintLine(f.painter, f.scene, edge, f.view, QPen(m_theme.text, 1.5), false);
+    }
+}
+
+/// What crosses devices: in the sender's colour, bundles wide by bytes, beside the line of what does not cross.
+void ScenePainter::paintOneEdge(Frame& f, const SceneEdge& edge, const EdgeLook& look) {
+    const bool opToOp = f.scene.node(f.scene.boxes[edge.from]).isOp() && f.scene.node(f.scene.boxes[edge.to]).isOp();
+    double width = f.lod >= Lod::Near ? 2.5 : 1.75;
+    if (!opToOp)
+        width = std::max(1.5, bundleWidth(look.crossBytes) * (f.lod >= Lod::Near ? 1.0 : 0.7));
+    QPen pen(style(look.crossFrom).stroke, width);
+    pen.setJoinStyle(Qt::RoundJoin);
+    f.painter.save();
+    if (look.hasSame)
+        f.painter.translate(1.5 + width / 2, 0);
+    paintLine(f.painter, f.scene, edge, f.view, pen, f.lod >= Lod::Near);
+    f.painter.restore();
+    if (f.lod == Lod::Nearest && opToOp && f.options.text)
+        paintEdgeLabel(f, edge, look);
+}
+
+void ScenePainter::paintEdgeLabel(Frame& f, const SceneEdge& edge, const EdgeLook& look) {
+    const QPointF a = f.view.toView(f.scene.points[edge.firstPoint]);
+    const QPointF b = f.view.toView(f.scene.points[edge.firstPoint + edge.pointCount - 1]);
+    if (std::hypot(b.x() - a.x(), b.y() - a.y()) < 80 || look.crossBytes <= 0)
+        return;
+    const QString label = bytesText(look.crossBytes);
+    const QSizeF size(m_smallMetrics.horizontalAdvance(label) + 6, 15);
+    const QPointF middle = pathOf(f.scene, edge, f.view).pointAtPercent(0.5);
+    const QRectF patch(middle + QPointF(6, -size.height() / 2), size);
+    f.painter.fillRect(patch, m_theme.panel);
+    drawText(f.painter, patch, Qt::AlignCenter, label, m_small, m_smallMetrics, m_theme.text);
+}
+
+// --- boxes -----------------------------------------------------------------------------------------------------------
+
+void ScenePainter::paintBox(Frame& f, const SceneBox& box) {
+    const QRectF rect = f.view.toView(box.rect);
+    if (f.scene.node(box).isOp()) {
+        paintOp(f, box, rect);
+        return;
+    }
+    if (!box.isOpen() || std::min(rect.width(), rect.height()) < kBlockSide)
+        paintClosedScope(f, box, rect);
+}
+
+ScenePainter::OpLook ScenePainter::lookOf(const Frame& f, OpId op) {
+    const ColorBy by = f.visuals.colorBy();
+    OpLook look;
+    look.outline = m_theme.control;
+    if (by == ColorBy::Phase) {
+        static constexpr const char* kLetters[] = {"F", "B", "U", "X"};
+        const Phase phase = f.scene.tree().graph().op(op).phase;
+        look.body = phaseColor(phase);
+        look.letter = QString::fromLatin1(kLetters[static_cast<std::size_t>(phase)]);
+        look.isScale = true;
+        return look;
+    }
+    if (by == ColorBy::Cost || by == ColorBy::Memory) {
+        const double place = f.visuals.scale(op);
+        look.body = place < 0 ? m_theme.panel : scaleColor(place);
+        look.isScale = true;
+        return look;
+    }
+    look.device = f.visuals.device(op);
+    return look;
+}
+
+void ScenePainter::paintOp(Frame& f, const SceneBox& box, const QRectF& rect) {
+    const TreeNode& node = f.scene.node(box);
+    const OpLook look = lookOf(f, node.op);
+    QPainter& p = f.painter;
+    const bool near = f.lod >= Lod::Near && rect.width() >= 60;
+    const bool placed = look.device.isValid();
+    const Brushes* const device = placed ? &brushes(look.device) : nullptr;
+    const bool pale = f.visuals.isMovedMode() && !f.visuals.isMoved(node.op);
+    if (f.lod == Lod::Far) {
+        p.fillRect(rect, look.isScale ? QBrush(look.body) : !placed ? QBrush(m_theme.track) : pale ? device->tint : device->fill);
+        return;
+    }
+    p.setRenderHint(QPainter::Antialiasing, true);
+    const bool moved = f.visuals.isMovedMode() && !pale;
+    QPen pen(look.isScale ? look.outline : placed ? device->style.stroke : m_theme.control, 1);
+    if (!look.isScale && !placed)
+        pen.setStyle(Qt::DashLine);
+    if (moved)
+        pen = QPen(m_theme.text, 2);
+    else if (f.options.criticalPath && f.visuals.isCritical(box.node))
+        pen = QPen(m_theme.text, 1.5);
+    const bool full = !pale && (!near || moved);
+    p.setPen(pen);
+    p.setBrush(look.isScale ? QBrush(look.body) : !placed ? QBrush(m_theme.panel) : full ? device->fill : device->tint);
+    p.drawRoundedRect(rect, 3, 3);
+    double textLeft = rect.left() + 6;
+    const QString letter = look.isScale ? look.letter : placed ? device->style.letter : QStringLiteral("?");
+    if (!letter.isEmpty() && rect.height() >= 12 && rect.width() >= 12) {
+        QRectF chip = near ? QRectF(rect.left(), rect.top(), std::min(rect.height(), 24.0), rect.height()) : rect;
+        if (near && placed && !pale && !moved) {
+            p.setBrush(device->fill);
+            p.drawRoundedRect(chip, 3, 3);
+        }
+        if (placed && device->style.hatch != 0) // the letter stands on a plain patch
+            p.fillRect(QRectF(chip.center().x() - 6, chip.center().y() - 6, 12, 12),
+                       pale ? device->style.tint : device->style.fill);
+        p.setFont(m_letter);
+        const bool onFill = placed && !pale;
+        p.setPen(onFill ? device->style.letterColor : m_theme.text);
+        p.drawText(chip, Qt::AlignCenter, letter);
+        textLeft = chip.right() + 5;
+    }
+    if (near && f.options.text) {
+        const QColor color = moved && placed ? device->style.letterColor : m_theme.text;
+        p.setPen(color);
+        paintOpText(f, node, rect, textLeft);
+    }
+}
+
+void ScenePainter::paintOpText(Frame& f, const TreeNode& node, const QRectF& rect, double left) {
+    const Op& op = f.scene.tree().graph().op(node.op);
+    const QColor color = f.painter.pen().color();
+    QRectF line(left, rect.top(), rect.right() - 4 - left, rect.height());
+    if (f.lod < Lod::Nearest) {
+        drawText(f.painter, line, Qt::AlignLeft | Qt::AlignVCenter, opTitle(op), m_small, m_smallMetrics, color);
+        return;
+    }
+    line.setHeight(rect.height() / 2);
+    drawText(f.painter, line.adjusted(0, 1, 0, 1), Qt::AlignLeft | Qt::AlignVCenter, opTitle(op), m_small,
+             m_smallMetrics, color);
+    line.translate(0, line.height() - 1);
+    const double time = f.visuals.timeUs(f.scene.tree().nodeOf(node.op));
+    QString detail = time >= 0 ? timeText(time) : QString();
+    const auto outputs = f.scene.tree().graph().outputs(node.op);
+    if (!outputs.empty()) {
+        const QString shape = shapeText(f.scene.tree().graph().tensor(outputs.front()));
+        if (!shape.isEmpty())
+            detail += (detail.isEmpty() ? QString() : QStringLiteral("  ")) + shape;
+    }
+    drawText(f.painter, line, Qt::AlignLeft | Qt::AlignVCenter, detail, m_small, m_smallMetrics,
+             f.visuals.isMovedMode() ? color : m_theme.text2);
+}
+
+void ScenePainter::paintClosedScope(Frame& f, const SceneBox& box, const QRectF& rect) {
+    QPainter& p = f.painter;
+    const TreeNode& node = f.scene.node(box);
+    const auto mix = f.visuals.mix(box.node);
+    const bool byDevice = f.visuals.colorBy() == ColorBy::Device && f.visuals.isPlaced();
+    if (rect.width() < 8 && rect.height() < 8) { // one block of its largest share
+        const auto largest = static_cast<std::size_t>(std::max_element(mix.begin(), mix.end()) - mix.begin());
+        p.fillRect(rect, byDevice && largest < f.visuals.deviceCount() ? brushes(DeviceId(largest)).fill
+                                                                       : QBrush(m_theme.control));
+        return;
+    }
+    const bool block = rect.height() < 24 || rect.width() < 60 || !f.options.text;
+    const bool critical = f.options.criticalPath && f.visuals.isCritical(box.node);
+    const bool moved = f.visuals.isMovedMode() && f.visuals.hasMoved(box.node);
+    p.setRenderHint(QPainter::Antialiasing, true);
+    p.setPen(QPen(moved || critical ? m_theme.text : m_theme.control, moved ? 2 : critical ? 1.5 : 1));
+    p.setBrush(m_theme.panel);
+    p.drawRoundedRect(rect, 4, 4);
+    if (block) {
+        if (byDevice)
+            paintMixBar(p, rect.adjusted(1, 1, -1, -1), mix, false);
+        return;
+    }
+    const double pad = rect.height() >= 40 ? 6 : 4;
+    const bool twoLines = rect.height() >= 36;
+    QRectF line(rect.left() + 6, rect.top() + (twoLines ? 3 : 1), rect.width() - 12, twoLines ? 18 : rect.height() - 8);
+    paintChevron(p, QPointF(line.left() + 3, line.center().y()), false, m_theme.text2);
+    drawText(p, line.adjusted(12, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shortName(node.label, 60), m_small,
+             m_smallMetrics, m_theme.text);
+    if (!twoLines) {
+        if (byDevice)
+            paintMixBar(p, QRectF(rect.left() + 3, rect.bottom() - 7, rect.width() - 6, 5), mix);
+        return;
+    }
+    const double height = 14;
+    const QRectF second(rect.left() + 7, rect.bottom() - height - pad, rect.width() - 14, height);
+    const double time = f.visuals.timeUs(box.node);
+    const QString figure = time >= 0 ? timeText(time) : countText(node.opCount, "op", "ops");
+    const double figureWidth = std::ceil(m_smallMetrics.horizontalAdvance(figure));
+    const double barWidth = std::min(second.width() - figureWidth - 8, std::max(56.0, second.width() * 0.6));
+    if (byDevice && barWidth >= 20)
+        paintMixBar(p, QRectF(second.left(), second.top(), barWidth, height), mix);
+    drawText(p, second, Qt::AlignVCenter | (byDevice ? Qt::AlignRight : Qt::AlignLeft), figure, m_small, m_smallMetrics,
+             m_theme.text2);
+}
+
+void ScenePainter::paintMixBar(QPainter& painter, const QRectF& rect, std::span<const float> mix, bool outlined) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    constexpr float kLeast = 0.004F; // smaller shares are named in the tooltip only
+    float shown = 0;
+    for (const float share : mix)
+        shown += share >= kLeast ? share : 0;
+    painter.fillRect(rect, m_theme.track);
+    double x = rect.left();
+    for (std::size_t d = 0; d < mix.size() && shown > 0; ++d) {
+        if (mix[d] < kLeast)
+            continue;
+        const double width = rect.width() * mix[d] / shown;
+        const QRectF part(x, rect.top(), width, rect.height());
+        const bool placed = d + 1 < mix.size();
+        painter.fillRect(part, placed ? brushes(DeviceId(d)).fill : QBrush(m_theme.panel));
+        if (x > rect.left() && rect.height() >= 5) {
+            painter.setPen(QPen(m_theme.panel, 1));
+            painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()));
+        }
+        const QString letter = placed ? brushes(DeviceId(d)).style.letter : QStringLiteral("?");
+        if (width >= 11 && rect.height() >= 11) {
+            if (placed && brushes(DeviceId(d)).style.hatch != 0)
+                painter.fillRect(QRectF(part.center().x() - 5, part.center().y() - 5, 10, 10),
+                                 brushes(DeviceId(d)).style.fill);
+            painter.setFont(width >= 14 && rect.height() >= 13 ? m_letter : m_tiny);
+            painter.setPen(placed ? brushes(DeviceId(d)).style.letterColor : m_theme.text);
+            painter.drawText(part, Qt::AlignCenter, letter);
+        }
+        x += width;
+    }
+    if (outlined) {
+        painter.setPen(QPen(m_theme.control, 1));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect);
+    }
+    painter.restore();
+}
+
+void ScenePainter::paintRing(QPainter& painter, const QRectF& rect) const {
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(m_theme.accent, 2));
+    painter.drawRoundedRect(rect.adjusted(-3, -3, 3, 3), 5, 5);
+}
+
+} // namespace pw::viz
