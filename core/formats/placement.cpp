@@ -1,0 +1,199 @@
+#include "core/formats/formats.h"
+
+#include "core/base/text.h"
+#include "core/formats/csv.h"
+#include "core/formats/json_util.h"
+
+#include <algorithm>
+
+namespace pw::formats {
+
+namespace {
+
+constexpr std::int64_t kMaxPlacementFile = 512LL << 20;
+
+Status readStrings(const JsonObject& object, const char* key, std::vector<std::string>& into) {
+    PW_TRY(const Json* const list, object.array(key));
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        PW_TRY(std::string text, jsonText((*list)[i], object.pathOf(key) + "[" + std::to_string(i) + "]"));
+        into.push_back(std::move(text));
+    }
+    return {};
+}
+
+Result<PlacementFile> readPlacementJson(const JsonObject& document) {
+    PlacementFile file;
+    if (const Json* graph = document.find("graph")) {
+        PW_TRY(const JsonObject object, JsonObject::of(*graph, "graph"));
+        PW_TRY(file.graphName, object.text("name"));
+        PW_TRY(file.graphHash, object.text("hash"));
+    }
+    PW_CHECK(readStrings(document, "devices", file.devices));
+    PW_CHECK(readStrings(document, "pinned", file.pinned));
+    if (document.find("default") != nullptr) {
+        PW_TRY(file.defaultDevice, document.text("default"));
+    }
+    if (const Json* assignment = document.find("assignment")) {
+        PW_TRY(const JsonObject map, JsonObject::of(*assignment, "assignment"));
+        for (const auto& [op, device] : map.value().items()) {
+            PW_TRY(std::string name, jsonText(device, "assignment." + op));
+            file.assignment.emplace(op, std::move(name));
+        }
+    }
+    if (const Json* madeBy = document.find("made_by")) {
+        PW_TRY(const JsonObject object, JsonObject::of(*madeBy, "made_by"));
+        PW_TRY(file.method, object.text("method"));
+        if (const Json* seed = object.find("seed")) {
+            if (!seed->is_number_unsigned())
+                return fail(ErrorCode::Parse, "expected a whole number, 0 or more", "made_by.seed");
+            file.seed = seed->get<std::uint64_t>();
+        }
+    }
+    return file;
+}
+
+Result<PlacementFile> readPlacementCsv(std::string_view text) {
+    PlacementFile file;
+    CsvReader reader(text);
+    std::vector<std::string> row;
+    for (bool first = true; reader.next(row); first = false) {
+        const std::string where = "line " + std::to_string(reader.line());
+        if (row.size() == 1 && row.front().empty())
+            continue;
+        if (row.size() < 2)
+            return fail(ErrorCode::Parse, "expected \"op,device\"", where);
+        if (first && row[0] == "op" && row[1] == "device")
+            continue;
+        if (!file.assignment.emplace(row[0], row[1]).second)
+            return fail(ErrorCode::Invalid, "op \"" + row[0] + "\" is named twice", where);
+        if (std::find(file.devices.begin(), file.devices.end(), row[1]) == file.devices.end() && file.devices.size() < 1024)
+            file.devices.push_back(row[1]);
+    }
+    if (!reader.error().empty())
+        return fail(ErrorCode::Parse, reader.error(), "line " + std::to_string(reader.line()));
+    if (file.assignment.empty())
+        return fail(ErrorCode::Parse, "holds no assignment");
+    return file;
+}
+
+std::string deviceNames(const DeviceSet& devices) {
+    std::string names;
+    for (const Device& device : devices.devices())
+        names += (names.empty() ? "" : ", ") + device.name;
+    return names;
+}
+
+Result<DeviceId> findDevice(const DeviceSet& devices, const std::string& name, const std::string& where) {
+    const auto found = devices.find(name);
+    if (!found)
+        return fail(ErrorCode::Invalid, "there is no device \"" + name + "\" (there are: " + deviceNames(devices) + ")", where);
+    return *found;
+}
+
+void warnAboutMisses(const PlacementFile& file, const OpGraph& graph, std::size_t misses, std::vector<Warning>& warnings) {
+    const bool otherGraph = !file.graphHash.empty() && file.graphHash != graph.hash();
+    if (!otherGraph && misses == 0)
+        return;
+    const std::string of = text::grouped(static_cast<std::int64_t>(misses)) + " of " +
+                           text::grouped(static_cast<std::int64_t>(file.assignment.size())) +
+                           " named ops are not in this graph";
+    warnings.push_back({otherGraph ? "other_graph" : "unknown_op", file.graphName,
+                        otherGraph ? "the placement was made for another graph; applied by name, " + of : of});
+}
+
+} // namespace
+
+Result<PlacementFile> loadPlacement(const std::string& path) {
+    PW_TRY(const std::string content, readFile(path, kMaxPlacementFile));
+    const std::string_view trimmed = text::trim(content);
+    Result<PlacementFile> file = PlacementFile();
+    if (!trimmed.empty() && trimmed.front() == '{') {
+        PW_TRY(const Json document, parseDocument(content, "placewright-placement", path));
+        file = readPlacementJson(JsonObject(document, {}));
+    } else if (text::isValidUtf8(content) && content.find('\0') == std::string::npos) {
+        file = readPlacementCsv(content);
+    } else {
+        file = fail(ErrorCode::Parse, "is neither a placement in JSON nor a table \"op,device\"");
+    }
+    if (!file)
+        file.error().file = path;
+    return file;
+}
+
+Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
+                                             std::vector<Warning>& warnings) {
+    DeviceId fallback;
+    if (file.defaultDevice) {
+        PW_TRY(fallback, findDevice(devices, *file.defaultDevice, "default"));
+    }
+    std::vector<DeviceId> placement(graph.opCount(), fallback);
+    std::size_t misses = 0;
+    for (const auto& [op, device] : file.assignment) {
+        PW_TRY(const DeviceId id, findDevice(devices, device, "op \"" + op + "\""));
+        if (const auto found = graph.findOp(op))
+            placement[found->index()] = id;
+        else
+            ++misses;
+    }
+    if (!file.assignment.empty() && misses == file.assignment.size() && graph.opCount() > 0) {
+        return fail(ErrorCode::Invalid, "none of the " + text::grouped(static_cast<std::int64_t>(misses)) +
+                                            " ops of the placement is in graph \"" + graph.name() + "\"");
+    }
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+        if (!placement[i].isValid())
+            return fail(ErrorCode::Invalid, "has no device and there is no default", "op \"" + graph.op(OpId(i)).name + "\"");
+    }
+    warnAboutMisses(file, graph, misses, warnings);
+    return placement;
+}
+
+PlacementFile makePlacementFile(const OpGraph& graph, const DeviceSet& devices, std::span<const DeviceId> placement,
+                                std::string method, std::uint64_t seed) {
+    PlacementFile file;
+    file.graphName = graph.name();
+    file.graphHash = graph.hash();
+    file.method = std::move(method);
+    file.seed = seed;
+    for (const Device& device : devices.devices())
+        file.devices.push_back(device.name);
+    for (std::size_t i = 0; i < placement.size(); ++i)
+        file.assignment.emplace(graph.op(OpId(i)).name, devices.device(placement[i]).name);
+    return file;
+}
+
+std::string toPlacementJson(const PlacementFile& file) {
+    const auto list = [](const std::vector<std::string>& texts) {
+        std::string out = "[";
+        for (const auto& item : texts)
+            out += (out.size() > 1 ? ", " : "") + jsonString(item);
+        return out + "]";
+    };
+    std::string out = "{ \"format\": \"placewright-placement\", \"version\": 1,\n  \"graph\": {\"name\": " +
+                      jsonString(file.graphName) + ", \"hash\": " + jsonString(file.graphHash) +
+                      "},\n  \"devices\": " + list(file.devices);
+    if (file.defaultDevice)
+        out += ",\n  \"default\": " + jsonString(*file.defaultDevice);
+    out += ",\n  \"assignment\": {";
+    const char* separator = "\n";
+    for (const auto& [op, device] : file.assignment) {
+        out += separator + std::string("    ") + jsonString(op) + ": " + jsonString(device);
+        separator = ",\n";
+    }
+    out += " }";
+    if (!file.pinned.empty())
+        out += ",\n  \"pinned\": " + list(file.pinned);
+    if (!file.method.empty())
+        out += ",\n  \"made_by\": {\"method\": " + jsonString(file.method) + ", \"seed\": " + std::to_string(file.seed) + "}";
+    return out + " }\n";
+}
+
+Status savePlacement(const PlacementFile& file, const std::string& path) {
+    if (!text::toLower(path).ends_with(".csv"))
+        return writeFileAtomically(path, toPlacementJson(file));
+    std::string out = "op,device\n";
+    for (const auto& [op, device] : file.assignment)
+        out += csvField(op) + "," + csvField(device) + "\n";
+    return writeFileAtomically(path, out);
+}
+
+} // namespace pw::formats

@@ -1,0 +1,291 @@
+#include "core/formats/recognise.h"
+
+#include "core/base/text.h"
+#include "core/formats/file_handle.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace pw::formats {
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+/// Walks the fields of a protobuf message as far as the head reaches.
+class FieldWalk {
+public:
+    explicit FieldWalk(std::string_view bytes) : m_bytes(bytes) {}
+
+    bool next() {
+        const auto tag = varint();
+        if (!tag || *tag >> 3 == 0 || *tag >> 32 != 0)
+            return false;
+        field = static_cast<std::uint32_t>(*tag >> 3);
+        wire = static_cast<std::uint32_t>(*tag & 7U);
+        if (wire == 0) {
+            const auto read = varint();
+            value = read.value_or(0);
+            return read.has_value();
+        }
+        if (wire != 2)
+            return false; // none of the messages told apart here has fixed-width fields at its top
+        const auto read = varint();
+        length = read.value_or(0);
+        payload = m_bytes.substr(0, length);
+        start = m_read;
+        skip(length);
+        return read.has_value();
+    }
+
+    std::uint32_t field = 0;
+    std::uint32_t wire = 0;
+    std::uint64_t value = 0;
+    std::uint64_t length = 0;
+    std::size_t start = 0; ///< of the payload, from the message's begin
+    std::string_view payload; ///< as much as is there
+    bool atEnd() const { return m_bytes.empty(); }
+
+private:
+    std::optional<std::uint64_t> varint() {
+        std::uint64_t read = 0;
+        for (unsigned shift = 0; shift < 64 && !m_bytes.empty(); shift += 7) {
+            const auto byte = static_cast<unsigned char>(m_bytes.front());
+            skip(1);
+            read |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+            if (byte < 0x80)
+                return read;
+        }
+        return std::nullopt;
+    }
+    void skip(std::uint64_t count) {
+        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(count, m_bytes.size()));
+        m_bytes.remove_prefix(step);
+        m_read += step;
+    }
+
+    std::string_view m_bytes;
+    std::size_t m_read = 0;
+};
+
+bool isPrintable(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\t' || c == '\r'; });
+}
+
+/// Top level of ModelProto: field 7 is the graph. Wire types and lengths must fit, text must be text.
+bool looksLikeOnnx(std::string_view head, std::int64_t fileSize) {
+    FieldWalk walk(head);
+    bool versionSeen = false;
+    bool opsetSeen = false;
+    while (walk.next()) {
+        const bool isNumber = walk.field == 1 || walk.field == 5;
+        static constexpr std::array<std::uint32_t, 9> kMessages = {2, 3, 4, 6, 7, 8, 14, 20, 25};
+        if (isNumber != (walk.wire == 0))
+            return false;
+        if (!isNumber && std::find(kMessages.begin(), kMessages.end(), walk.field) == kMessages.end())
+            return versionSeen && opsetSeen; // newer than what is known here
+        versionSeen = versionSeen || walk.field == 1;
+        opsetSeen = opsetSeen || walk.field == 8;
+        if (walk.wire != 2)
+            continue;
+        const bool fits = static_cast<std::int64_t>(walk.start) <= fileSize &&
+                          walk.length <= static_cast<std::uint64_t>(fileSize) - walk.start;
+        if (walk.field == 7)
+            return fits || versionSeen; // a file that was cut off is still recognised, and refused with the reason
+        if (!fits || ((walk.field == 2 || walk.field == 3 || walk.field == 4) && !isPrintable(walk.payload)))
+            return false;
+    }
+    return versionSeen && opsetSeen;
+}
+
+bool looksLikeNodeDef(std::string_view message) {
+    FieldWalk walk(message);
+    const auto isName = [&](std::uint32_t field) {
+        return walk.next() && walk.wire == 2 && walk.field == field && !walk.payload.empty() && isPrintable(walk.payload);
+    };
+    return isName(1) && isName(2);
+}
+
+std::string foreignProtobuf(std::string_view head) {
+    FieldWalk walk(head);
+    if (!walk.next())
+        return {};
+    if (walk.field == 1 && walk.wire == 0 && walk.value <= 1 && walk.next() && walk.field == 2 && walk.wire == 2 &&
+        walk.length > 16 && walk.payload.substr(0, 1) == "\n")
+        return "a TensorFlow SavedModel";
+    FieldWalk first(head);
+    if (!first.next() || first.field != 1 || first.wire != 2)
+        return {};
+    if (looksLikeNodeDef(first.payload))
+        return "a TensorFlow GraphDef";
+    const std::string_view info = first.payload;
+    if (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n" &&
+        (contains(info, "serve") || contains(info, "train") || first.length > 64))
+        return "a TensorFlow MetaGraphDef";
+    return {};
+}
+
+std::string foreignBinary(std::string_view head) {
+    struct Magic {
+        std::string_view bytes;
+        std::size_t offset;
+        const char* what;
+    };
+    static constexpr std::array<Magic, 7> kMagics = {{
+        {"PK\x03\x04", 0, "a ZIP archive, as PyTorch and Keras write their models"},
+        {"\x1f\x8b", 0, "a gzip archive: unpack it first"},
+        {"\x89HDF\r\n", 0, "an HDF5 file, as Keras writes its models"},
+        {"TFL3", 4, "a TensorFlow Lite model"},
+        {"\x80\x02", 0, "a Python pickle, as PyTorch writes weights"},
+        {"GGUF", 0, "a GGUF file of weights"},
+        {"\x93NUMPY", 0, "a NumPy array"},
+    }};
+    for (const Magic& magic : kMagics) {
+        if (head.substr(std::min(magic.offset, head.size())).starts_with(magic.bytes))
+            return magic.what;
+    }
+    if (head.size() > 9 && head.substr(8, 2) == "{\"" && head.substr(4, 4) == std::string_view("\0\0\0\0", 4))
+        return "a safetensors file of weights";
+    return foreignProtobuf(head);
+}
+
+/// The text without leading spaces and comments ("//", "/* */", "#" lines).
+std::string_view skipComments(std::string_view text) {
+    while (true) {
+        text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+        std::string_view end;
+        if (text.starts_with("//") || text.starts_with("#"))
+            end = "\n";
+        else if (text.starts_with("/*"))
+            end = "*/";
+        else
+            return text;
+        const auto at = text.find(end);
+        text = at == std::string_view::npos ? std::string_view() : text.substr(at + end.size());
+    }
+}
+
+bool looksLikeDot(std::string_view head) {
+    std::string start = text::toLower(skipComments(head).substr(0, 80));
+    std::string_view rest = start;
+    const auto word = [&](std::string_view expected) {
+        if (!rest.starts_with(expected) || (rest.size() > expected.size() && std::isalnum(static_cast<unsigned char>(rest[expected.size()])) != 0))
+            return false;
+        rest = skipComments(rest.substr(expected.size()));
+        return true;
+    };
+    word("strict");
+    if (!word("digraph") && !word("graph"))
+        return false;
+    // "graph { node { ..." is protobuf text, "graph name {" and "graph {" with anything else are DOT.
+    if (!rest.starts_with("{"))
+        return !rest.starts_with(":");
+    const std::string_view inner = skipComments(rest.substr(1));
+    return !inner.starts_with("node {") && !inner.starts_with("node{") && !contains(head, "op_type:");
+}
+
+/// The value of the key "format" if the head holds it.
+std::string_view declaredFormat(std::string_view head) {
+    const auto key = head.find("\"format\"");
+    if (key == std::string_view::npos)
+        return {};
+    std::string_view rest = head.substr(key + 8);
+    rest = rest.substr(std::min(rest.find_first_not_of(" \t\r\n:"), rest.size()));
+    if (!rest.starts_with('"'))
+        return {};
+    rest.remove_prefix(1);
+    return rest.substr(0, rest.find('"'));
+}
+
+Recognition recogniseJson(std::string_view head) {
+    const std::string_view format = declaredFormat(head);
+    if (format == "placewright-graph")
+        return {FileKind::GraphJson, {}};
+    if (format == "placewright-placement")
+        return {FileKind::PlacementJson, {}};
+    if (format == "placewright-devices")
+        return {FileKind::DevicesJson, {}};
+    if (format == "placewright-policy")
+        return {FileKind::Policy, {}};
+    struct Hint {
+        std::string_view key;
+        const char* what;
+    };
+    static constexpr std::array<Hint, 10> kHints = {{
+        {"\"modelTopology\"", "a TensorFlow.js model"},
+        {"\"graph-model\"", "a TensorFlow.js model"},
+        {"\"incomingEdges\"", "a Model Explorer graph"},
+        {"\"sourceNodeId\"", "a Model Explorer graph"},
+        {"\"element_type\"", "an nGraph function"},
+        {"\"maxSizePerFPGA\"", "a dnn-partitioning workload"},
+        {"\"TMPCs\"", "a Piper workload"},
+        {"\"task_graph\"", "a DAGBench workload"},
+        {"\"traceEvents\"", "a Chrome trace"},
+        {"\"nbformat\"", "a notebook"},
+    }};
+    for (const Hint& hint : kHints) {
+        if (contains(head, hint.key))
+            return {FileKind::Unknown, std::string(hint.what) + " in JSON"};
+    }
+    return {};
+}
+
+Recognition recogniseText(std::string_view head) {
+    const std::string_view start = skipComments(head);
+    const std::string lower = text::toLower(start.substr(0, 64));
+    if (head.starts_with("version https://git-lfs.github.com/spec"))
+        return {FileKind::Unknown, "a Git LFS pointer, not the model itself: run \"git lfs pull\""};
+    if (lower.starts_with("<!doctype html") || lower.starts_with("<html"))
+        return {FileKind::Unknown, "a web page (HTML), not a model: the download went wrong"};
+    if (lower.starts_with("<?xml") || lower.starts_with("<svg"))
+        return {FileKind::Unknown, "an XML file"};
+    if (start.starts_with("{") || start.starts_with("["))
+        return recogniseJson(head);
+    if (looksLikeDot(head))
+        return {FileKind::Dot, {}};
+    if (start.starts_with("op,device"))
+        return {FileKind::PlacementCsv, {}};
+    if (contains(head, "ir_version:") || (start.starts_with("graph") && contains(head, "op_type:")))
+        return {FileKind::OnnxText, {}};
+    const bool hasNode = contains(head, "node {") || contains(head, "node{");
+    if (hasNode && (contains(head, "compute_cost:") || contains(head, "preceding_node:") || contains(head, "output_info")))
+        return {FileKind::Unknown, "a TensorFlow CostGraphDef in text form"};
+    if (contains(head, "meta_graphs {") || contains(head, "saved_model_schema_version:"))
+        return {FileKind::Unknown, "a TensorFlow SavedModel in text form"};
+    if (hasNode && (contains(head, "op: \"") || contains(head, "op:\"")))
+        return {FileKind::Unknown, "a TensorFlow GraphDef in text form"};
+    if (contains(head, "forward_compute_time="))
+        return {FileKind::Unknown, "a PipeDream graph.txt (its graph.dot can be opened)"};
+    return {};
+}
+
+} // namespace
+
+Recognition recognise(std::string_view head, std::int64_t fileSize) {
+    if (head.starts_with(std::string_view("SQLite format 3\0", 16)))
+        return {FileKind::Project, {}};
+    if (contains(head.substr(0, 256), "placewright-policy"))
+        return {FileKind::Policy, {}};
+    if (looksLikeOnnx(head, fileSize))
+        return {FileKind::Onnx, {}};
+    if (head.find('\0') != std::string_view::npos)
+        return {FileKind::Unknown, foreignBinary(head)};
+    std::string_view text = head;
+    if (text.starts_with("\xef\xbb\xbf"))
+        text.remove_prefix(3);
+    Recognition found = recogniseText(text);
+    if (found.kind == FileKind::Unknown && found.foreign.empty())
+        found.foreign = foreignBinary(head);
+    return found;
+}
+
+Result<FileKind> sniff(const std::string& path) {
+    PW_TRY(const OpenFile file, openRegularFile(path));
+    PW_TRY(const std::string head, readUpTo(file, kHeadBytes, path));
+    return recognise(head, file.size).kind;
+}
+
+} // namespace pw::formats

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/formats/formats.h"
+
+namespace pw::formats {
+
+/// How much of a file is looked at.
+constexpr std::size_t kHeadBytes = 8192;
+
+struct Recognition {
+    FileKind kind = FileKind::Unknown;
+    std::string foreign; ///< for Unknown: what it is instead, "" if that is not known either
+};
+
+/// Judges by content: `head` is the start of a file of `fileSize` bytes.
+Recognition recognise(std::string_view head, std::int64_t fileSize);
+
+} // namespace pw::formats
