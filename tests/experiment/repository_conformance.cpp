@@ -256,7 +256,8 @@ void RepositoryConformance::runsAreFilteredAndPaged() {
     QVERIFY(m_repository->setNote(c, "look at THIS").has_value());
     const auto ids = [&](const RunFilter& filter) {
         std::vector<RowId> result;
-        for (const auto& record : *m_repository->runs(filter))
+        const auto records = m_repository->runs(filter).value();
+        for (const auto& record : records)
             result.push_back(record.id);
         return result;
     };
