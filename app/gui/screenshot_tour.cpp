@@ -1,0 +1,165 @@
+#include "app/gui/screenshot_tour.h"
+
+#include "ui/dialogs/train_dialog.h"
+#include "ui/docks/inspector_panel.h"
+#include "ui/docks/jobs_panel.h"
+#include "ui/docks/rewards_panel.h"
+#include "ui/docks/runs_panel.h"
+#include "ui/main_window.h"
+#include "ui/panel_dock.h"
+#include "ui/views/compare_page.h"
+#include "ui/views/graph_page.h"
+#include "viz/graph/graph_view.h"
+#include "viz/plots/timeline_view.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace pw::app {
+
+namespace {
+constexpr int kPollMs = 50;
+constexpr int kCalmPolls = 8; ///< ready this long in a row: layouts and redraws have settled
+constexpr QSize kSmall(1440, 900);
+constexpr QSize kLarge(1920, 1080);
+} // namespace
+
+ScreenshotTour::ScreenshotTour(ui::MainWindow* window, const QString& folder, double trainSeconds, QObject* parent)
+    : QObject(parent), m_window(window), m_folder(folder) {
+    QDir().mkpath(folder);
+    addSteps(trainSeconds);
+}
+
+void ScreenshotTour::add(const QString& what, std::function<void()> act, std::function<bool()> ready) {
+    m_steps.push_back({what, std::move(act), std::move(ready)});
+}
+
+void ScreenshotTour::selectFirst(const std::string& type) {
+    const GraphPtr graph = m_window->document()->graph();
+    for (std::size_t i = graph->opCount() / 8; i < graph->opCount(); ++i) {
+        if (graph->op(OpId(i)).type == type) {
+            m_window->selection()->reveal(static_cast<quint32>(i));
+            return;
+        }
+    }
+}
+
+void ScreenshotTour::addSteps(double trainSeconds) {
+    ui::MainWindow* w = m_window;
+    ui::Document* document = w->document();
+    const auto idle = [w, document] {
+        return w->jobs()->runningCount() == 0 && document->problem() && !w->graphPage()->view()->isLayoutRunning();
+    };
+    const auto placed = [document, idle] { return idle() && document->schedule() != nullptr; };
+    const auto theme = [this, w](viz::Theme::Kind kind, const QString& name) {
+        add(name, [w, kind] { w->setTheme(kind); });
+        add(name, [this, name] { save(name); });
+    };
+    add(QStringLiteral("project"), [] {}, [w] { return w->project()->repository() != nullptr; });
+    add(QStringLiteral("welcome"), [this] { save(QStringLiteral("welcome-light")); });
+    theme(viz::Theme::Kind::Dark, QStringLiteral("welcome-dark"));
+    add(QStringLiteral("light"), [w] { w->setTheme(viz::Theme::Kind::Light); });
+    add(QStringLiteral("sample"), [w] { w->openSample(QStringLiteral("zoo:inception_v3"), QStringLiteral("2xK80")); }, idle);
+    add(QStringLiteral("unplaced"), [this] { save(QStringLiteral("main-unplaced")); });
+    for (const char* method : {"single", "contiguous", "metis"})
+        add(QString::fromLatin1(method), [w, method] { w->experiments()->place(method, 0.0); }, placed);
+    add(QStringLiteral("metis"), [this] { save(QStringLiteral("main-metis")); });
+    add(QStringLiteral("dialog"), [w] { w->showTrainDialog(); }, [w] {
+        auto* dialog = w->findChild<ui::TrainDialog*>();
+        return dialog && dialog->isVisible();
+    });
+    add(QStringLiteral("dialog"), [this] { saveDialog(QStringLiteral("train-dialog")); });
+    add(QStringLiteral("parameters"), [w] { w->findChild<ui::TrainDialog*>()->showParameters(true); });
+    add(QStringLiteral("parameters"), [this, w] {
+        saveDialog(QStringLiteral("train-dialog-parameters"));
+        w->findChild<ui::TrainDialog*>()->reject();
+    });
+    add(QStringLiteral("train"), [w, document, trainSeconds] {
+        ui::TrainRequest request;
+        request.graphs = {document->graph()};
+        request.devices = document->devices();
+        request.groups = document->targetGroups();
+        request.maxSeconds = trainSeconds;
+        w->experiments()->train(request);
+        w->curvesDock()->raisePanel(w->rewards());
+        w->statsDock()->raisePanel(w->jobsPanel());
+        w->setTheme(viz::Theme::Kind::Dark);
+    }, [w] {
+        const ui::JobEntry* job = w->jobs()->foremost();
+        return !job || job->progress.fraction > 0.6;
+    });
+    add(QStringLiteral("training"), [this] { save(QStringLiteral("main-dark-training")); }, placed);
+    add(QStringLiteral("trained"), [this, w] {
+        w->setTheme(viz::Theme::Kind::Light);
+        selectFirst("Conv2D");
+        w->curvesDock()->raisePanel(w->timeline());
+        w->statsDock()->setCurrentIndex(0);
+    }, placed);
+    add(QStringLiteral("main"), [this] { save(QStringLiteral("main-light")); });
+    theme(viz::Theme::Kind::HighContrast, QStringLiteral("main-contrast"));
+    theme(viz::Theme::Kind::Dark, QStringLiteral("main-dark"));
+    add(QStringLiteral("runs"), [w] {
+        w->setTheme(viz::Theme::Kind::Light);
+        w->statsDock()->raisePanel(w->runs());
+        w->curvesDock()->raisePanel(w->rewards());
+    });
+    add(QStringLiteral("runs"), [this] { save(QStringLiteral("main-runs")); });
+    add(QStringLiteral("large"), [w] {
+        w->curvesDock()->raisePanel(w->timeline());
+        w->statsDock()->setCurrentIndex(0);
+        w->resize(kLarge);
+        w->graphPage()->view()->expandAll();
+    }, placed);
+    add(QStringLiteral("large"), [w] { w->graphPage()->view()->zoomToFit(); }, placed);
+    add(QStringLiteral("large"), [this] { save(QStringLiteral("main-light-1920")); });
+    add(QStringLiteral("compare"), [w] { w->setMode(ui::MainWindow::Mode::Compare); },
+        [w] { return w->comparePage()->comparison() != nullptr; });
+    add(QStringLiteral("compare"), [w] { w->comparePage()->step(1); });
+    add(QStringLiteral("compare"), [this] { save(QStringLiteral("compare-light-1920")); });
+    add(QStringLiteral("compare"), [w] { w->resize(kSmall); });
+    add(QStringLiteral("compare"), [this] { save(QStringLiteral("compare-light")); });
+    theme(viz::Theme::Kind::Dark, QStringLiteral("compare-dark"));
+}
+
+void ScreenshotTour::start() {
+    m_window->resize(kSmall);
+    next();
+}
+
+void ScreenshotTour::next() {
+    if (m_current >= m_steps.size()) {
+        m_window->close();
+        return;
+    }
+    std::fprintf(stderr, "tour: %s\n", m_steps[m_current].what.toUtf8().constData());
+    m_calm = 0;
+    m_steps[m_current].act();
+    QTimer::singleShot(kPollMs, this, &ScreenshotTour::poll);
+}
+
+void ScreenshotTour::poll() {
+    const auto& ready = m_steps[m_current].ready;
+    m_calm = !ready || ready() ? m_calm + 1 : 0;
+    if (m_calm < kCalmPolls) {
+        QTimer::singleShot(kPollMs, this, &ScreenshotTour::poll);
+        return;
+    }
+    ++m_current;
+    next();
+}
+
+void ScreenshotTour::save(const QString& name) {
+    const QString file = QDir(m_folder).filePath(name + QStringLiteral(".png"));
+    if (!m_window->grab().save(file))
+        std::fprintf(stderr, "tour: cannot write %s\n", file.toUtf8().constData());
+}
+
+void ScreenshotTour::saveDialog(const QString& name) {
+    if (auto* dialog = m_window->findChild<ui::TrainDialog*>())
+        dialog->grab().save(QDir(m_folder).filePath(name + QStringLiteral(".png")));
+}
+
+} // namespace pw::app

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "ui/async.h"
+#include "ui/document.h"
+#include "ui/views/facts_view.h"
+
+#include <QWidget>
+
+QT_BEGIN_NAMESPACE
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QToolButton;
+QT_END_NAMESPACE
+
+namespace pw::ui {
+
+class Selection;
+
+/// Everything about the selection: what it is, where it runs and what moving it would cost, cost, schedule, tensors.
+class InspectorPanel : public QWidget {
+    Q_OBJECT
+
+public:
+    InspectorPanel(Document* document, Selection* selection, QWidget* parent = nullptr);
+    void setTheme(const viz::Theme& theme);
+    bool movesWholeGroups() const;
+    FactsView* prices() const { return m_prices; }
+    FactsView* facts() const { return m_facts; }
+
+public Q_SLOTS:
+    /// An op inside a container's body; a null graph leads back to the document's selection.
+    void showBody(const pw::GraphPtr& body, const QList<quint32>& ops);
+
+    void setMovesWholeGroups(bool on);
+
+Q_SIGNALS:
+    void movesWholeGroupsChanged(bool on);
+
+private:
+    struct Price {
+        std::vector<Evaluation> perDevice;
+        std::vector<bool> allowed;
+        std::size_t moved = 0;
+    };
+    QWidget* makeHeader();
+    QWidget* makePlacementRow();
+    void refresh();
+    void refreshHeader(const GraphPtr& graph, const QList<quint32>& ops);
+    void refreshPlacementRow(const QList<quint32>& ops);
+    void requestPrices();
+    void showPrices(const Price& price);
+    void clearPrices(const QString& text);
+
+    Document* m_document;
+    Selection* m_selection;
+    GraphPtr m_body;
+    QList<quint32> m_bodyOps;
+    QLabel* m_chip;
+    QLabel* m_title;
+    QLabel* m_path;
+    QWidget* m_placementRow;
+    QComboBox* m_device;
+    QToolButton* m_pin;
+    QCheckBox* m_wholeGroups;
+    FactsView* m_prices;
+    FactsView* m_facts;
+    LatestJob m_priceJob{this};
+    viz::Theme m_theme = viz::Theme::light();
+};
+
+} // namespace pw::ui

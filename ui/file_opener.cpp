@@ -1,0 +1,178 @@
+#include "ui/file_opener.h"
+
+#include "core/formats/formats.h"
+#include "core/zoo/zoo.h"
+
+#include <QFileInfo>
+
+#include <algorithm>
+
+namespace pw::ui {
+
+struct FileOpener::Loaded {
+    formats::FileKind kind = formats::FileKind::Unknown;
+    GraphPtr graph;
+    std::optional<formats::PlacementFile> placement;
+    std::optional<DeviceSet> devices;
+};
+
+namespace {
+
+Error withFile(Error error, const std::string& path) {
+    if (error.file.empty())
+        error.file = path;
+    return error;
+}
+
+} // namespace
+
+QString graphTitle(const OpGraph& graph, const QString& source) {
+    if (source.startsWith(QLatin1String("zoo:")) || source.isEmpty())
+        return words::fromUtf8(graph.name());
+    QString file = QFileInfo(source).fileName();
+    for (const char* ending : {".graph.json", ".onnx", ".json", ".dot", ".gv", ".txt"})
+        if (file.endsWith(QLatin1String(ending), Qt::CaseInsensitive)) {
+            file.chop(static_cast<qsizetype>(qstrlen(ending)));
+            break;
+        }
+    return file;
+}
+
+FileOpener::FileOpener(const AppServices& services, Document* document, Project* project, JobList* jobs,
+                       Experiments* experiments, QObject* parent)
+    : QObject(parent), m_services(services), m_document(document), m_project(project), m_jobs(jobs),
+      m_experiments(experiments) {}
+
+void FileOpener::open(const QStringList& paths) {
+    for (const QString& path : paths) {
+        if (path.startsWith(QLatin1String("zoo:")))
+            openSample(path, {});
+        else
+            openOne(QFileInfo(path).absoluteFilePath());
+    }
+}
+
+void FileOpener::openOne(const QString& path) {
+    auto loaded = std::make_shared<std::optional<Result<Loaded>>>();
+    const auto work = [path = path.toStdString(), worker = m_services.workerProgram](JobContext& context) -> Result<Loaded> {
+        Loaded content;
+        PW_TRY(content.kind, formats::sniff(path));
+        switch (content.kind) {
+        case formats::FileKind::PlacementJson:
+        case formats::FileKind::PlacementCsv: {
+            PW_TRY(content.placement, formats::loadPlacement(path));
+            return content;
+        }
+        case formats::FileKind::DevicesJson: {
+            PW_TRY(content.devices, formats::loadDeviceSet(path));
+            return content;
+        }
+        case formats::FileKind::Project:
+        case formats::FileKind::Policy: return content;
+        default: break;
+        }
+        formats::LoadOptions options;
+        options.workerProgram = worker;
+        options.stop = context.abortToken();
+        context.report({"load", -1.0, 0.0, {}, -1.0, -1.0});
+        PW_TRY(content.graph, formats::loadGraph(path, options));
+        return content;
+    };
+    JobHandle* handle = m_jobs->start(tr("Reading %1").arg(QFileInfo(path).fileName()), QStringLiteral("open"), false,
+                                      [loaded, work](JobContext& context) -> Status {
+                                          loaded->emplace(work(context));
+                                          if (!loaded->value())
+                                              return fail(loaded->value().error());
+                                          return {};
+                                      });
+    connect(handle, &JobHandle::finished, this, [this, loaded, path](const JobEnd& end) {
+        if (end.outcome == JobOutcome::Aborted)
+            return;
+        if (end.error)
+            Q_EMIT failed(withFile(*end.error, path.toStdString()));
+        else
+            take(path, std::move(loaded->value().value()));
+    });
+}
+
+void FileOpener::take(const QString& path, Loaded loaded) {
+    Q_EMIT opened(path);
+    switch (loaded.kind) {
+    case formats::FileKind::Project: m_project->open(path); return;
+    case formats::FileKind::Policy: m_experiments->inferFile(path); return;
+    default: break;
+    }
+    if (loaded.devices) {
+        m_document->addDeviceSet(*loaded.devices);
+        m_project->storeDeviceSet(*loaded.devices);
+        m_document->setCurrentDevices(loaded.devices->hash());
+    } else if (loaded.placement) {
+        takePlacement(path, loaded);
+    } else if (loaded.graph) {
+        takeGraph(path, std::move(loaded.graph));
+    }
+}
+
+void FileOpener::takeGraph(const QString& source, GraphPtr graph) {
+    GraphEntry entry;
+    entry.name = graphTitle(*graph, source);
+    entry.source = source;
+    entry.hash = graph->hash();
+    entry.ops = graph->opCount();
+    entry.graph = graph;
+    const int id = m_document->addGraph(entry);
+    m_document->setCurrentGraph(id);
+    if (const GraphEntry* added = m_document->findGraph(id))
+        m_project->storeGraph(*added);
+    if (graph->isCyclic()) {
+        QStringList names;
+        const auto cycle = graph->cycle();
+        for (std::size_t i = 0; i < std::min<std::size_t>(cycle.size(), 4); ++i)
+            names.append(words::fromUtf8(graph->op(cycle[i]).name));
+        Q_EMIT noticed(tr("This graph has a cycle"),
+                       tr("It can be looked at, but not simulated or placed: %1%2.")
+                           .arg(names.join(QStringLiteral(" → ")), cycle.size() > 4 ? tr(" → …") : QString()));
+    }
+}
+
+void FileOpener::takePlacement(const QString& path, const Loaded& loaded) {
+    const GraphPtr graph = m_document->graph();
+    if (!graph) {
+        Q_EMIT failed({ErrorCode::Invalid, "a placement needs its graph; open the graph first", path.toStdString(), {}});
+        return;
+    }
+    std::vector<Warning> warnings;
+    auto ops = formats::applyPlacement(*loaded.placement, *graph, m_document->devices(), warnings);
+    if (!ops) {
+        Q_EMIT failed(withFile(ops.error(), path.toStdString()));
+        return;
+    }
+    PlacementEntry entry;
+    entry.name = QFileInfo(path).fileName().section(QLatin1Char('.'), 0, 0);
+    entry.method = QStringLiteral("file");
+    entry.graphHash = graph->hash();
+    entry.deviceHash = m_document->devicesHash();
+    entry.ops = std::make_shared<const OpPlacement>(std::move(*ops));
+    for (const auto& name : loaded.placement->pinned)
+        if (const auto op = graph->findOp(name))
+            entry.pinned.push_back(op->value());
+    std::sort(entry.pinned.begin(), entry.pinned.end());
+    m_document->addPlacement(std::move(entry), true);
+    if (!warnings.empty())
+        Q_EMIT noticed(tr("Placement applied with warnings"), words::fromUtf8(warnings.front().detail));
+}
+
+void FileOpener::openSample(const QString& spec, const QString& deviceSet) {
+    if (auto devices = devicePreset(deviceSet.toStdString()))
+        m_document->setCurrentDevices(devices->hash());
+    runAsync<GraphPtr>(
+        this, tr("Opening sample"), [spec = spec.toStdString()](JobContext&) { return zoo::makeFromSpec(spec); },
+        [this, spec](Result<GraphPtr> graph) {
+            if (graph)
+                takeGraph(spec, std::move(*graph));
+            else
+                Q_EMIT failed(graph.error());
+        });
+}
+
+} // namespace pw::ui
