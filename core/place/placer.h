@@ -44,7 +44,7 @@ struct PlaceSample {
 
 /// A method that decides which device runs each group. Stateless between calls, so one object serves all threads.
 ///
-/// Contract (checked for all by tests/unit/tst_placers): every group gets a device it is allowed on; pins are kept; the result is
+/// Contract (checked for all by tests/place/tst_placers): every group gets a device it is allowed on; pins are kept; the result is
 /// the best placement seen and is never reported valid when it is not; same seed, same bytes (unless the time limit cut
 /// it); requestStop returns the best so far, abort returns within 100 ms.
 class Placer {
