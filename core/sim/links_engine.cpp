@@ -6,9 +6,20 @@ LinksEngine::LinksEngine(const PlacementProblem& problem)
     : m_links(problem.compiled().links), m_costUs(problem.costs().costUs.data()),
       m_opCount(static_cast<std::uint32_t>(problem.opCount())),
       m_deviceCount(static_cast<std::uint32_t>(problem.deviceCount())), m_ops(m_opCount), m_startUs(m_opCount, 0.0),
-      m_readySlots(m_opCount), m_devices(m_deviceCount), m_nextUs(m_deviceCount, kNever), m_next(m_deviceCount, 0),
+      m_readySlots(m_opCount), m_devices(m_deviceCount), m_next(m_deviceCount, 0),
       m_copyOfInput(m_links.inputCount), m_queueFreeUs(m_links.queueCount, 0.0), m_deliveries(m_deviceCount),
       m_peakBytes(m_deviceCount, 0) {
+    for (std::uint32_t op = 0; op < m_opCount; ++op) {
+        const Links::OpEntry& entry = m_links.ops[op];
+        const Links::OpEntry& following = m_links.ops[op + 1];
+        OpState& state = m_ops[op];
+        state.firstBundle = entry.firstBundle;
+        state.endBundle = following.firstBundle;
+        state.firstInput = entry.firstInput;
+        state.endInput = following.firstInput;
+        state.startBytes = entry.startBytes;
+        state.endBytes = entry.endBytes;
+    }
     // A copy per tensor with readers, and at most one per (tensor, reader); each may wait for its allocation and for its
     // release. A forwarding host allocates and releases once per transfer.
     m_copies.resize(m_links.bundles.size() + m_links.edges.size());
@@ -26,7 +37,11 @@ void LinksEngine::reset(std::span<const DeviceId> placement) {
     std::fill(m_devices.begin(), m_devices.end(), DeviceState());
     for (std::uint32_t op = 0; op < m_opCount; ++op) {
         const std::uint32_t device = placement[op].value();
-        m_ops[op] = {0.0, m_links.waits[op], device};
+        OpState& state = m_ops[op];
+        state.readyUs = 0.0;
+        state.costUs = m_costUs[static_cast<std::size_t>(op) * m_deviceCount + device];
+        state.missing = m_links.waits[op];
+        state.device = device;
         m_devices[device].bytes += m_links.residentBytes[op];
         ++m_devices[device].queue.size; // why: counts the ops for the slices below
     }
@@ -38,13 +53,12 @@ void LinksEngine::reset(std::span<const DeviceId> placement) {
         if (!m_priorities.empty())
             device.urgent = {m_urgentSlots.data() + slot, 0};
         slot += count;
-        m_nextUs[d] = kNever;
-        m_next[d] = m_opCount + d;
+        m_next[d] = eventKey(kNever, m_opCount, d);
     }
     for (const std::uint32_t op : m_links.sources) {
         const std::uint32_t device = m_ops[op].device;
         m_devices[device].queue.push({0.0, op});
-        m_nextUs[device] = 0.0;
+        refreshStart(device);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/sim/compiled.h"
+#include "core/sim/event_key.h"
 #include "core/sim/min_heap.h"
 #include "core/sim/recorder.h"
 
@@ -48,10 +49,16 @@ private:
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     static constexpr std::size_t kMaskWords = 1024 / 64; ///< DeviceSet allows 1024 devices
 
-    struct OpState {
+    /// Everything about an op that a run touches, on one cache line: ops are visited in no order that memory could guess.
+    struct alignas(64) OpState {
         double readyUs = 0.0;      ///< latest arrival so far
+        double costUs = 0.0;       ///< on its device
         std::uint32_t missing = 0; ///< bundles not yet there
         std::uint32_t device = 0;
+        std::uint32_t firstBundle = 0, endBundle = 0; ///< from here on copied from OpEntry, once
+        std::uint32_t firstInput = 0, endInput = 0;
+        std::int64_t startBytes = 0;
+        std::int64_t endBytes = 0;
     };
     struct Ready {
         double readyUs;
@@ -110,7 +117,8 @@ private:
 
     void reset(std::span<const DeviceId> placement);
     template<class Recorder> void begin(std::uint32_t device, double now, Recorder& recorder);
-    template<class Recorder> void finish(std::uint32_t device, double now, Recorder& recorder);
+    template<class Recorder> 
+    void finish(std::uint32_t device, std::uint32_t op, double now, Recorder& recorder);
     template<class Recorder> void sendBundle(std::uint32_t op, std::uint32_t bundle, double now, Recorder& recorder);
     template<class Recorder>
     void deliver(std::uint32_t consumer, double arriveUs, FullRecorder::Cause cause, Recorder& recorder);
@@ -138,8 +146,7 @@ private:
     std::vector<Ready> m_readySlots;   ///< one slice per device
     std::vector<Urgent> m_urgentSlots;
     std::vector<DeviceState> m_devices;
-    std::vector<double> m_nextUs;      ///< per device: when its candidate happens
-    std::vector<std::uint32_t> m_next; ///< per device: the running op, or opCount + device for a start
+    std::vector<EventKey> m_next;     ///< per device: the end of an op (order = op), or a start (order = opCount)
     std::vector<Copy> m_copies;
     std::uint32_t m_copyCount = 0;
     std::vector<std::uint32_t> m_copyOfInput;
@@ -157,22 +164,13 @@ private:
 template<class Recorder>
 void LinksEngine::run(std::span<const DeviceId> placement, Recorder& recorder) {
     reset(placement);
-    const double* nextUs = m_nextUs.data();
-    const std::uint32_t* next = m_next.data();
     while (true) {
-        std::uint32_t at = 0;
-        double now = nextUs[0];
-        std::uint32_t order = next[0];
-        for (std::uint32_t d = 1; d < m_deviceCount; ++d) {
-            // why: bitwise, so that the compiler selects instead of branching on data it cannot predict
-            const bool earlier = (nextUs[d] < now) | ((nextUs[d] == now) & (next[d] < order));
-            now = earlier ? nextUs[d] : now;
-            order = earlier ? next[d] : order;
-            at = earlier ? d : at;
-        }
+        const EventKey next = firstEvent(m_next.data(), m_deviceCount);
+        const double now = eventTimeUs(next);
+        const bool isStart = eventOrder(next) >= m_opCount;
         if (!m_forwards.empty()) {
             const double hopUs = m_forwards.top().atUs;
-            if (hopUs < now || (hopUs == now && order >= m_opCount)) {
+            if (hopUs < now || (hopUs == now && isStart)) {
                 applyChanges(hopUs, recorder);
                 forward(m_forwards.pop(), recorder);
                 continue;
@@ -181,10 +179,10 @@ void LinksEngine::run(std::span<const DeviceId> placement, Recorder& recorder) {
         if (now == kNever)
             break;
         applyChanges(now, recorder);
-        if (order < m_opCount)
-            finish(at, now, recorder);
+        if (isStart)
+            begin(eventDevice(next), now, recorder);
         else
-            begin(at, now, recorder);
+            finish(eventDevice(next), eventOrder(next), now, recorder);
     }
     finishMemory(recorder);
 }
@@ -202,42 +200,38 @@ inline std::uint32_t LinksEngine::popNext(DeviceState& device, double now) {
 /// The device is idle: when can it start something?
 inline void LinksEngine::refreshStart(std::uint32_t d) {
     const DeviceState& device = m_devices[d];
-    m_next[d] = m_opCount + d;
+    double atUs = kNever;
     if (!device.urgent.empty())
-        m_nextUs[d] = device.freeUs;
+        atUs = device.freeUs;
     else if (!device.queue.empty())
-        m_nextUs[d] = std::max(device.freeUs, device.queue.top().readyUs);
-    else
-        m_nextUs[d] = kNever;
+        atUs = std::max(device.freeUs, device.queue.top().readyUs);
+    m_next[d] = eventKey(atUs, m_opCount, d);
 }
 
 template<class Recorder>
 void LinksEngine::begin(std::uint32_t d, double now, Recorder& recorder) {
     const std::uint32_t op = popNext(m_devices[d], now);
-    const double costUs = m_costUs[static_cast<std::size_t>(op) * m_deviceCount + d];
-    const double endUs = costUs > 0.0 ? (now + m_links.launchUs[d]) + costUs : now;
+    const OpState& state = m_ops[op];
+    const double endUs = state.costUs > 0.0 ? (now + m_links.launchUs[d]) + state.costUs : now;
     m_startUs[op] = now;
-    m_nextUs[d] = endUs;
-    m_next[d] = op;
-    changeMemory(d, now, m_links.ops[op].startBytes, recorder);
+    m_next[d] = eventKey(endUs, op, d);
+    changeMemory(d, now, state.startBytes, recorder);
     if constexpr (Recorder::kEnabled)
         recorder.starts(op, d, endUs);
 }
 
 template<class Recorder>
-void LinksEngine::finish(std::uint32_t d, double now, Recorder& recorder) {
-    const std::uint32_t op = m_next[d];
-    const Links::OpEntry& entry = m_links.ops[op];
-    const Links::OpEntry& following = m_links.ops[op + 1];
+void LinksEngine::finish(std::uint32_t d, std::uint32_t op, double now, Recorder& recorder) {
+    const OpState& state = m_ops[op];
     m_stepTimeUs = now;
     m_devices[d].freeUs = now;
-    changeMemory(d, now, -entry.endBytes, recorder);
-    for (std::uint32_t i = entry.firstInput; i < following.firstInput; ++i) {
+    changeMemory(d, now, -state.endBytes, recorder);
+    for (std::uint32_t i = state.firstInput; i < state.endInput; ++i) {
         const std::uint32_t copy = m_copyOfInput[i];
         if (--m_copies[copy].remaining == 0)
             release(copy, now, recorder);
     }
-    for (std::uint32_t b = entry.firstBundle; b < following.firstBundle; ++b)
+    for (std::uint32_t b = state.firstBundle; b < state.endBundle; ++b)
         sendBundle(op, b, now, recorder);
     refreshStart(d);
 }
@@ -311,7 +305,7 @@ void LinksEngine::deliver(std::uint32_t consumer, double arriveUs, FullRecorder:
         return;
     DeviceState& device = m_devices[state.device];
     device.queue.push({state.readyUs, consumer});
-    if (m_next[state.device] >= m_opCount)
+    if (eventOrder(m_next[state.device]) >= m_opCount)
         refreshStart(state.device);
 }
 
