@@ -161,23 +161,19 @@ Contraction::Node Contraction::merge(Node a, Node b, std::uint32_t position) {
     return keep;
 }
 
-std::size_t Contraction::foldIntoOnlyConsumer(double cap, std::size_t target) {
-    std::vector<Node> order(m_position.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = static_cast<Node>(i);
-    std::sort(order.begin(), order.end(), [this](Node a, Node b) { return m_position[a] > m_position[b]; });
+std::size_t Contraction::mergePairs(std::span<const std::pair<Node, Node>> pairs, double cap, std::size_t target,
+                                    std::size_t searchLimit) {
     std::size_t merges = 0;
-    // From the back: a node's consumers have found their groups before it is looked at, so that one pass is enough.
-    for (const Node node : order) {
+    for (const auto& pair : pairs) {
         if (m_aliveCount <= target)
             break;
-        if (!m_alive[node])
+        Node from = root(pair.first);
+        Node to = root(pair.second);
+        if (from == to || !fits(from, to, cap))
             continue;
-        const auto consumers = liveSuccessors(node);
-        if (consumers.size() != 1 || !fits(node, consumers.front(), cap))
-            continue;
-        merge(node, consumers.front(), m_position[consumers.front()]);
-        ++merges;
+        if (m_position[from] > m_position[to])
+            std::swap(from, to); // a turned arc
+        merges += mergeAlong(from, to, searchLimit) ? 1 : 0;
     }
     return merges;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace pw::detail {
@@ -32,9 +33,10 @@ public:
     /// Of a node that is alive: larger = later in a topological order.
     std::uint32_t position(Node node) const { return m_position[node]; }
 
-    /// Merges each node with exactly one distinct consumer into that consumer, within `cap` (weight), down to `target`.
-    /// Returns the merges made.
-    std::size_t foldIntoOnlyConsumer(double cap, std::size_t target);
+    /// Merges the pairs in their order where `cap` (weight) allows it and no second path joins them, down to `target`.
+    /// Pairs name original nodes that have an arc. Returns the merges made.
+    std::size_t mergePairs(std::span<const std::pair<Node, Node>> pairs, double cap, std::size_t target,
+                           std::size_t searchLimit);
     /// Merges along the heaviest arcs within `cap`, down to `target`.
     void contractHeaviest(double cap, std::size_t target, std::size_t searchLimit);
     /// Merges neighbours in the topological order, the lightest pairs first, within `cap`, down to `target`.

@@ -170,12 +170,38 @@ std::vector<double> weightsOf(const ColocatedSets& sets, std::span<const double>
     return weights;
 }
 
+/// Ops with exactly one distinct consumer, as (their set, the consumer's), from the back of the graph: so a chain grows from
+/// its end. Ops that share a key with others stay where their set is: an L2 loss would drag its variable, and with it every
+/// variable of the net, to the op that adds the losses up.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> onlyConsumers(const OpGraph& graph, const ColocatedSets& sets) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    std::vector<std::uint32_t> sizes(sets.count, 0);
+    for (const std::uint32_t set : sets.setOf)
+        ++sizes[set];
+    const auto order = graph.topologicalOrder();
+    for (std::size_t i = order.size(); i-- > 0;) {
+        if (sizes[sets.setOf[order[i].index()]] > 1)
+            continue;
+        OpId only;
+        bool several = false;
+        for (const EdgeId edge : graph.outEdges(order[i])) {
+            const OpId consumer = graph.edge(edge).consumer;
+            several = several || (only.isValid() && consumer != only);
+            only = consumer;
+        }
+        if (only.isValid() && !several)
+            pairs.emplace_back(sets.setOf[order[i].index()], sets.setOf[only.index()]);
+    }
+    return pairs;
+}
+
+constexpr std::size_t kShortSearch = 256; ///< arcs looked at before a merge is given up
+constexpr std::size_t kLongSearch = 4096;
+
 /// Down to the target, as balanced as possible: many rounds with a growing cap, so that light neighbours find each other
 /// before one group swallows them; then neighbours in topological order; then without a cap.
 void mergeToTarget(Contraction& contraction, double cap, std::size_t target) {
-    constexpr std::size_t kShortSearch = 256;
-    constexpr std::size_t kLongSearch = 4096;
-    for (const double share : {1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0})
+    for (const double share : {1.0 / 8, 1.0 / 2})
         contraction.contractHeaviest(cap * share, target, kShortSearch);
     contraction.contractHeaviest(cap, target, kLongSearch);
     contraction.mergeNeighboursInOrder(cap, target);
@@ -211,8 +237,9 @@ Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCo
     if (options.colocation)
         report.push_back("colocation: " + count(sets.keys, "key", "keys") + ", " + count(graph.opCount(), "op", "ops") +
                          " in " + count(sets.count, "group", "groups") + ", " + count(turned, "arc", "arcs") + " turned");
-    if (options.coplacement) {
-        const std::size_t merges = contraction.foldIntoOnlyConsumer(cap, std::max<std::size_t>(1, options.targetGroups));
+    if (options.coplacement || options.targetGroups > 0) {
+        const std::size_t merges =
+            contraction.mergePairs(onlyConsumers(graph, sets), cap, options.targetGroups, kShortSearch);
         report.push_back("coplacement: " + count(merges, "merge", "merges") + ", " +
                          count(contraction.aliveCount(), "group", "groups"));
     }

@@ -36,7 +36,9 @@ struct Grouping {
 
 struct GroupingOptions {
     bool colocation = true;  ///< ops with one colocation key share a group (specs: framework constraint)
-    bool coplacement = true; ///< an op with one distinct consumer joins that consumer's group
+    /// An op with one distinct consumer (an op) joins that consumer's group, whatever it costs. Off by default: it folds
+    /// parallel branches into their join. Merging to a target begins with the same merges, as far as they stay balanced.
+    bool coplacement = false;
     std::size_t targetGroups = 0; ///< merge along the heaviest arcs down to this many; 0 = do not
 };
 
@@ -45,9 +47,9 @@ Grouping trivialGrouping(const OpGraph& graph);
 
 /// Groups by the rules of `options`, in that order. Coplacement and merging never create a cycle between groups (a merge
 /// that would is left out and counted in the report); for colocation see Grouping.
-/// `opCostUs` (per op) weighs the centre and balances merges: with a target, coplacement and merging make no group dearer
-/// than 2 x total / targetGroups unless nothing else is left. The target is met exactly where colocation leaves at least
-/// that many groups; coplacement stops at it. Fails on a cyclic graph.
+/// `opCostUs` (per op) weighs the centre and balances merges: with a target, no merge makes a group dearer than
+/// 2 x total / targetGroups unless nothing else is left. The target is met exactly where colocation leaves at least that
+/// many groups; coplacement stops at it. Fails on a cyclic graph.
 Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCostUs, const GroupingOptions& options);
 
 } // namespace pw

@@ -192,9 +192,9 @@ private Q_SLOTS:
 
     void mergingTakesTheHeaviestArcThatMakesNoCycle() {
         // a -> c is the heaviest arc but b lies between the two
-        const GraphPtr graph = test::graph("a*900 -> c; b*5 -> c; a => b; c*700 -> d; c -> e");
-        const auto grouping = makeGrouping(*graph, std::vector<double>(5, 0.0), {true, false, 4});
-        checkLaws(*graph, *grouping, std::vector<double>(5, 0.0));
+        const GraphPtr graph = test::graph("a*900 -> c; a => b; b*5 -> c; b -> f; c*700 -> d; c -> e");
+        const auto grouping = makeGrouping(*graph, std::vector<double>(6, 0.0), {true, false, 5});
+        checkLaws(*graph, *grouping, std::vector<double>(6, 0.0));
         QVERIFY(groupOf(*graph, *grouping, "a") != groupOf(*graph, *grouping, "c"));
         QCOMPARE(groupOf(*graph, *grouping, "c"), groupOf(*graph, *grouping, "d"));
     }
