@@ -7,18 +7,25 @@ namespace pw {
 ReferenceEngine::ReferenceEngine(const PlacementProblem& problem)
     : m_reference(problem.compiled().reference), m_opCount(static_cast<std::uint32_t>(problem.opCount())),
       m_deviceCount(static_cast<std::uint32_t>(problem.deviceCount())), m_ops(m_opCount), m_startUs(m_opCount, 0.0),
-      m_nextReady(m_opCount, kNone), m_nextBroadcast(m_reference.broadcasts.size(), kNone),
-      m_broadcastSent(m_reference.broadcasts.size(), 0), m_devices(m_deviceCount),
-      m_nextUs(m_deviceCount, kNever), m_nextOrder(m_deviceCount, 0), m_nextTimer(m_deviceCount, 0),
-      m_lastBusyUs(m_opCount, 0.0), m_startedOps(m_opCount, 0), m_startedUs(m_opCount, 0.0),
-      m_freedBefore(m_opCount + 1, 0), m_peakBytes(m_deviceCount, 0) {}
+      m_queued(m_reference.broadcasts.size()), m_devices(m_deviceCount), m_next(m_deviceCount, 0),
+      m_nextTimer(m_deviceCount, 0), m_lastBusyUs(m_opCount, 0.0), m_startedOps(m_opCount, 0),
+      m_startedUs(m_opCount, 0.0), m_freedBefore(m_opCount + 1, 0), m_peakBytes(m_deviceCount, 0) {
+    for (std::uint32_t op = 0; op < m_opCount; ++op) {
+        OpState& state = m_ops[op];
+        state.nameRank = m_reference.nameRank[op];
+        state.costUs = m_reference.costUs[op];
+        state.firstChild = m_reference.firstChild[op];
+        state.endChild = m_reference.firstChild[op + 1];
+    }
+}
 
 void ReferenceEngine::reset(std::span<const DeviceId> placement) {
     m_stepTimeUs = 0.0;
     std::fill(m_devices.begin(), m_devices.end(), DeviceState());
-    std::fill(m_nextUs.begin(), m_nextUs.end(), kNever);
+    std::fill(m_next.begin(), m_next.end(), eventKey(kNever, 0, 0));
     for (std::uint32_t op = 0; op < m_opCount; ++op) {
-        m_ops[op] = {m_reference.waits[op], placement[op].value()};
+        m_ops[op].missing = m_reference.waits[op];
+        m_ops[op].device = placement[op].value();
         ++m_devices[placement[op].index()].firstStarted; // why: counts the ops for the slices below
     }
     std::uint32_t slot = 0;
@@ -41,24 +48,26 @@ void ReferenceEngine::selectTimer(std::uint32_t d) {
     std::size_t first = LocalRelease;
     for (std::size_t timer = BusRelease; timer < TimerCount; ++timer)
         first = device.atUs[timer] < device.atUs[first] ? timer : first;
-    m_nextUs[d] = device.atUs[first];
     m_nextTimer[d] = static_cast<std::uint8_t>(first);
-    // Releases are ordered by the parent's name, the rest by the device's name.
+    // Releases are ordered by the parent's name, the rest by kind and the device's name.
+    std::uint32_t order = 0;
     if (first == LocalRelease)
-        m_nextOrder[d] = m_reference.nameRank[device.running];
+        order = m_ops[device.running].nameRank;
     else if (first == BusRelease)
-        m_nextOrder[d] = m_reference.nameRank[m_reference.broadcasts[device.broadcast].parent];
+        order = m_ops[m_reference.broadcasts[device.broadcast].parent].nameRank;
     else
-        m_nextOrder[d] = m_opCount + (first == Bus ? 0 : m_deviceCount) + m_reference.deviceRank[d];
+        order = m_opCount + (first == Bus ? 0 : m_deviceCount) + m_reference.deviceRank[d];
+    m_next[d] = eventKey(device.atUs[first], order, d);
 }
 
 void ReferenceEngine::appendBroadcast(std::uint32_t d, std::uint32_t broadcast, double endUs) {
     DeviceState& device = m_devices[d];
-    m_nextBroadcast[broadcast] = kNone;
+    m_queued[broadcast].readyUs = endUs;
+    m_queued[broadcast].next = kNone;
     if (device.busTail == kNone)
         device.busHead = broadcast;
     else
-        m_nextBroadcast[device.busTail] = broadcast;
+        m_queued[device.busTail].next = broadcast;
     device.busTail = broadcast;
     if (device.atUs[Bus] == kNever)
         device.atUs[Bus] = endUs;
@@ -66,13 +75,13 @@ void ReferenceEngine::appendBroadcast(std::uint32_t d, std::uint32_t broadcast, 
 
 /// Appends one transfer per output index with children elsewhere, by first appearance. True if there are children here.
 bool ReferenceEngine::queueBroadcasts(std::uint32_t op, std::uint32_t d, double endUs) {
-    const std::uint32_t begin = m_reference.firstChild[op];
-    const std::uint32_t end = m_reference.firstChild[op + 1];
+    const std::uint32_t begin = m_ops[op].firstChild;
+    const std::uint32_t end = m_ops[op].endChild;
     const bool several = m_reference.broadcastCount[op] > 1;
     bool anyLocal = false;
     bool anyRemote = false;
     for (std::uint32_t i = begin; several && i < end; ++i)
-        m_broadcastSent[m_reference.childrenByIndex[i].broadcast] = 0;
+        m_queued[m_reference.childrenByIndex[i].broadcast].sent = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
         const Reference::Child& child = m_reference.childrenByIndex[i];
         if (m_ops[child.op].device == d) {
@@ -80,8 +89,8 @@ bool ReferenceEngine::queueBroadcasts(std::uint32_t op, std::uint32_t d, double 
             continue;
         }
         anyRemote = true;
-        if (several && m_broadcastSent[child.broadcast] == 0) {
-            m_broadcastSent[child.broadcast] = 1;
+        if (several && m_queued[child.broadcast].sent == 0) {
+            m_queued[child.broadcast].sent = 1;
             appendBroadcast(d, child.broadcast, endUs);
         }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/sim/compiled.h"
+#include "core/sim/event_key.h"
 #include "core/sim/recorder.h"
 
 #include <algorithm>
@@ -47,13 +48,23 @@ private:
         std::uint32_t running = 0;   ///< op of the local release
         std::uint32_t broadcast = 0; ///< of the bus release
         std::uint32_t lastTransfer = kNone; ///< recorded index of that broadcast
-        std::uint32_t readyHead = kNone, readyTail = kNone; ///< list through m_nextReady
-        std::uint32_t busHead = kNone, busTail = kNone;     ///< list through m_nextBroadcast
+        std::uint32_t readyHead = kNone, readyTail = kNone; ///< list through OpState::nextReady
+        std::uint32_t busHead = kNone, busTail = kNone;     ///< list through QueuedBroadcast::next
         std::uint32_t firstStarted = 0, started = 0;        ///< slice of m_startedUs
     };
-    struct OpState {
+    /// What a run touches of an op, together: ops are visited in no order that memory could guess.
+    struct alignas(32) OpState {
         std::uint32_t missing = 0;
         std::uint32_t device = 0;
+        std::uint32_t nextReady = kNone; ///< list of the device's ready queue
+        std::uint32_t nameRank = 0;
+        double costUs = 0.0;
+        std::uint32_t firstChild = 0, endChild = 0;
+    };
+    struct QueuedBroadcast {
+        double readyUs = 0.0;
+        std::uint32_t next = kNone; ///< list of the bus queue
+        std::uint32_t sent = 0;     ///< while its op starts: already in the queue
     };
 
     template<class Recorder> void fire(std::uint32_t device, Timer timer, double now, Recorder& recorder);
@@ -74,12 +85,9 @@ private:
     std::uint32_t m_deviceCount;
     std::vector<OpState> m_ops;
     std::vector<double> m_startUs;
-    std::vector<std::uint32_t> m_nextReady;     ///< per op
-    std::vector<std::uint32_t> m_nextBroadcast; ///< per broadcast
-    std::vector<std::uint8_t> m_broadcastSent;  ///< per broadcast, of the op that starts
+    std::vector<QueuedBroadcast> m_queued; ///< per broadcast
     std::vector<DeviceState> m_devices;
-    std::vector<double> m_nextUs;            ///< per device: its earliest timer
-    std::vector<std::uint32_t> m_nextOrder;  ///< (kind, key) of it as one number
+    std::vector<EventKey> m_next; ///< per device: its earliest timer, ordered by (kind, name)
     std::vector<std::uint8_t> m_nextTimer;
     std::vector<double> m_lastBusyUs;        ///< per op: trunc(start) + trunc(cost) - 1
     std::vector<std::uint32_t> m_startedOps; ///< per device slice, in start order
@@ -92,23 +100,14 @@ private:
 template<class Recorder>
 void ReferenceEngine::run(std::span<const DeviceId> placement, Recorder& recorder) {
     reset(placement);
-    const double* nextUs = m_nextUs.data();
-    const std::uint32_t* nextOrder = m_nextOrder.data();
     while (true) {
-        std::uint32_t at = 0;
-        double now = nextUs[0];
-        std::uint32_t order = nextOrder[0];
-        for (std::uint32_t d = 1; d < m_deviceCount; ++d) {
-            // why: bitwise, so that the compiler selects instead of branching on data it cannot predict
-            const bool earlier = (nextUs[d] < now) | ((nextUs[d] == now) & (nextOrder[d] < order));
-            now = earlier ? nextUs[d] : now;
-            order = earlier ? nextOrder[d] : order;
-            at = earlier ? d : at;
-        }
+        const EventKey next = firstEvent(m_next.data(), m_deviceCount);
+        const double now = eventTimeUs(next);
         if (now == kNever)
             break;
         m_stepTimeUs = now; // why: the makespan is the time of the last event of any kind, idle wake-ups included [C]
-        fire(at, static_cast<Timer>(m_nextTimer[at]), now, recorder);
+        const std::uint32_t device = eventDevice(next);
+        fire(device, static_cast<Timer>(m_nextTimer[device]), now, recorder);
     }
     computePeaks();
 }
@@ -130,11 +129,11 @@ inline void ReferenceEngine::removeDependency(std::uint32_t child, double now) {
     if (--state.missing != 0)
         return;
     DeviceState& device = m_devices[state.device];
-    m_nextReady[child] = kNone;
+    state.nextReady = kNone;
     if (device.readyTail == kNone)
         device.readyHead = child;
     else
-        m_nextReady[device.readyTail] = child;
+        m_ops[device.readyTail].nextReady = child;
     device.readyTail = child;
     if (device.atUs[Compute] == kNever)
         schedule(state.device, Compute, now);
@@ -144,7 +143,7 @@ template<class Recorder>
 void ReferenceEngine::releaseLocal(std::uint32_t d, double now, Recorder& recorder) {
     const std::uint32_t op = m_devices[d].running;
     m_devices[d].atUs[LocalRelease] = kNever;
-    for (std::uint32_t i = m_reference.firstChild[op]; i < m_reference.firstChild[op + 1]; ++i) {
+    for (std::uint32_t i = m_ops[op].firstChild; i < m_ops[op].endChild; ++i) {
         const std::uint32_t child = m_reference.childrenByName[i].op;
         if (m_ops[child].device != d)
             continue;
@@ -161,7 +160,7 @@ void ReferenceEngine::releaseRemote(std::uint32_t d, double now, Recorder& recor
     const std::uint32_t broadcast = m_devices[d].broadcast;
     const std::uint32_t op = m_reference.broadcasts[broadcast].parent;
     m_devices[d].atUs[BusRelease] = kNever;
-    for (std::uint32_t i = m_reference.firstChild[op]; i < m_reference.firstChild[op + 1]; ++i) {
+    for (std::uint32_t i = m_ops[op].firstChild; i < m_ops[op].endChild; ++i) {
         const Reference::Child& child = m_reference.childrenByName[i];
         if (child.broadcast != broadcast || m_ops[child.op].device == d)
             continue;
@@ -180,10 +179,11 @@ void ReferenceEngine::startNext(std::uint32_t d, double now, Recorder& recorder)
     const std::uint32_t op = device.readyHead;
     if (op == kNone)
         return;
-    device.readyHead = m_nextReady[op];
+    const OpState& state = m_ops[op];
+    device.readyHead = state.nextReady;
     if (device.readyHead == kNone)
         device.readyTail = kNone;
-    const double costUs = m_reference.costUs[op];
+    const double costUs = state.costUs;
     const double endUs = now + costUs;
     m_startUs[op] = now;
     m_lastBusyUs[op] = std::trunc(now) + std::trunc(costUs) - 1.0;
@@ -208,12 +208,12 @@ void ReferenceEngine::serveBus(std::uint32_t d, double now, Recorder& recorder) 
     if (head == kNone)
         return;
     const Reference::Broadcast& broadcast = m_reference.broadcasts[head];
-    const double readyUs = m_startUs[broadcast.parent] + m_reference.costUs[broadcast.parent];
+    const double readyUs = m_queued[head].readyUs;
     if (readyUs > now) {
         device.atUs[Bus] = readyUs;
         return;
     }
-    device.busHead = m_nextBroadcast[head];
+    device.busHead = m_queued[head].next;
     if (device.busHead == kNone)
         device.busTail = kNone;
     device.broadcast = head;
