@@ -1,5 +1,6 @@
 #include "core/graph/graph_builder.h"
 #include "tests/sim/sim_check.h"
+#include "tests/support/brute_force_reference.h"
 
 #include <QtTest/QtTest>
 
@@ -82,6 +83,7 @@ private Q_SLOTS:
     void graphsOfTheTests();
     void values_data();
     void values();
+    void agreesWithBruteForce();
     void bestOfAllPlacements();
     void costZeroByValue();
     void lastOutputIndexWins();
@@ -132,6 +134,26 @@ void TestReference::values() {
     QCOMPARE(schedule.stepTimeUs, evaluation.stepTimeUs);
     for (std::size_t d = 0; d < expected.devices; ++d)
         QCOMPARE(schedule.peakBytes[d], simulator.peakBytes()[d]);
+}
+
+/// Thousands of small graphs, with gaps of 0 as well: then everything happens at once and names decide.
+void TestReference::agreesWithBruteForce() {
+    Rng rng(21);
+    for (int round = 0; round < 4000; ++round) {
+        const GraphPtr graph = test::randomGraph(rng, round % 2 == 0 ? 8 : 24);
+        const std::size_t count = 1 + rng.below(round % 10 == 0 ? 12 : 4); // gpu:10 comes before gpu:2
+        const DeviceSet devices = test::equalDevices(count, static_cast<double>(rng.below(3)),
+                                                     static_cast<double>(rng.below(3)), rng.below(2) == 0 ? 100.0 : 200.0);
+        Simulator simulator(test::problemOf(graph, devices, SimModel::Reference));
+        const OpPlacement placement = test::randomPlacement(rng, graph->opCount(), count);
+        const Evaluation evaluation = simulator.evaluate(placement);
+        const test::BruteForceResult expected = test::bruteForceReference(*graph, devices, placement);
+        QCOMPARE(evaluation.stepTimeUs, expected.stepTimeUs);
+        for (std::size_t i = 0; i < graph->opCount(); ++i)
+            QCOMPARE(simulator.startsUs()[i], expected.startUs[i]);
+        for (std::size_t d = 0; d < count; ++d)
+            QCOMPARE(simulator.peakBytes()[d], expected.peakBytes[d]);
+    }
 }
 
 void TestReference::bestOfAllPlacements() {
