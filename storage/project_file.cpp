@@ -14,6 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uintmax_t kSmallestPage = 512; ///< of an SQLite database, bytes
+
 enum class FileState { Missing, Empty, Filled };
 
 /// What stands at `path`, without opening it as a database.
@@ -35,6 +37,8 @@ Result<FileState> stateOf(const std::string& path) {
     const auto size = fs::file_size(path, error);
     if (error)
         return fail(ErrorCode::Io, error.message(), {}, path);
+    if (size > 0 && size < kSmallestPage) // why: SQLite takes such a file for an empty database and would overwrite it
+        return fail(ErrorCode::Parse, "is not a Placewright project (too short)", {}, path);
     return size == 0 ? FileState::Empty : FileState::Filled;
 }
 
@@ -60,8 +64,17 @@ Result<OpenMode> readableMode(const std::string& path) {
 
 /// Is there a project that this program understands? Leaves no trace on disk.
 Status checkProject(const std::string& path) {
-    PW_TRY(const auto connection, Connection::open(path, hasWal(path) ? OpenMode::ReadOnly : OpenMode::Immutable));
-    return checkSchema(*connection, migrations());
+    const bool wal = hasWal(path);
+    PW_TRY(const auto connection, Connection::open(path, wal ? OpenMode::ReadOnly : OpenMode::Immutable));
+    PW_CHECK(checkSchema(*connection, migrations()));
+    if (wal)
+        return {}; // its pages may lie there
+    PW_TRY(const std::int64_t pages, connection->queryInteger("PRAGMA page_count"));
+    PW_TRY(const std::int64_t pageSize, connection->queryInteger("PRAGMA page_size"));
+    std::error_code error;
+    if (static_cast<std::uintmax_t>(pages * pageSize) > fs::file_size(path, error))
+        return fail(ErrorCode::Parse, "the project file is damaged (its end is missing)", {}, path);
+    return {};
 }
 
 Status prepareForWriting(Connection& connection) {
@@ -146,6 +159,8 @@ Result<RepositoryPtr> openProjectReadOnly(const std::string& path) {
     PW_TRY(const FileState state, stateOf(path));
     if (state == FileState::Missing)
         return fail(ErrorCode::NotFound, "there is no such file", {}, path);
+    if (state == FileState::Empty)
+        return fail(ErrorCode::Parse, "is empty", {}, path);
     PW_TRY(const OpenMode mode, readableMode(path));
     PW_TRY(const auto connection, Connection::open(path, mode));
     PW_CHECK(checkSchema(*connection, migrations()));

@@ -1,13 +1,15 @@
-// Trains into a project until it is killed: crash_victim PROJECT LOG. Writes one byte after the first episode.
+// Trains into a project until it is killed: crash_victim PROJECT LOG CHECKPOINT_EVERY. Writes one byte after the first
+// episode.
 
 #include "tests/storage/crash_protocol.h"
 #include "tests/support/fake_learner.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 int main(int argc, char** argv) {
     using namespace pw;
-    if (argc != 3)
+    if (argc != 4)
         return 2;
     test::CrashLog* log = test::CrashLog::map(argv[2]);
     const auto repository = storage::openProject(argv[1]);
@@ -16,7 +18,7 @@ int main(int argc, char** argv) {
         return 3;
     }
     test::FakeLearner::Options options;
-    options.checkpointEvery = 50;
+    options.checkpointEvery = std::atoll(argv[3]);
     options.afterEpisode = [&](std::int64_t episode) {
         const double now = test::monotonicSeconds();
         log->endedAt[episode] = now;
