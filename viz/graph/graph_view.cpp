@@ -328,7 +328,7 @@ void GraphView::closeScope(quint32 scope) {
 
 void GraphView::expandAll() {
     d->runWhenReady([this] {
-        d->open = openUpTo(d->scene->tree(), d->scene->tree().nodeCount(), kExpandBudget);
+        d->open = openUpTo(d->scene->tree(), d->scene->tree().nodeCount(), kExpandBudget, OpenBy::Size);
         d->fitWhenReady = true;
         d->request(false);
     });

@@ -38,6 +38,8 @@ std::vector<Part> splitBy(const LayoutInput& input, const std::vector<std::uint3
         local[i] = static_cast<std::uint32_t>(part.boxes.size());
         part.boxes.push_back(i);
         part.graph.boxes.push_back(input.boxes[i]);
+        if (!input.closed.empty())
+            part.graph.closed.push_back(input.closed[i]);
     }
     for (std::uint32_t i = 0; i < input.links.size(); ++i) {
         const LayoutLink& link = input.links[i];
@@ -88,15 +90,15 @@ struct RankProfile {
     double totalHeight = 0;
 };
 
-RankProfile profileOf(const Part& part) {
+RankProfile profileOf(const Part& part, const std::vector<BoxSize>& sizes) {
     const std::size_t ranks = *std::max_element(part.ranks.begin(), part.ranks.end()) + 1U;
     RankProfile profile;
     profile.height.assign(ranks, 0);
     profile.width.assign(ranks, -kBoxGap);
     profile.crossing.assign(ranks + 1, 0);
     for (std::size_t i = 0; i < part.ranks.size(); ++i) {
-        profile.height[part.ranks[i]] = std::max(profile.height[part.ranks[i]], part.graph.boxes[i].height + kRankGap);
-        profile.width[part.ranks[i]] += part.graph.boxes[i].width + kBoxGap;
+        profile.height[part.ranks[i]] = std::max(profile.height[part.ranks[i]], sizes[i].height + kRankGap);
+        profile.width[part.ranks[i]] += sizes[i].width + kBoxGap;
     }
     for (const LayoutLink& link : part.graph.links) {
         const auto [low, high] = std::minmax(part.ranks[link.from], part.ranks[link.to]);
@@ -161,7 +163,7 @@ std::vector<std::size_t> chooseColumns(const RankProfile& profile, double aspect
         const auto starts = cutRanks(profile, profile.totalHeight / static_cast<double>(columns));
         double height = 0;
         const double width = widthOf(profile, starts, height);
-        double cost = std::abs(std::log(width / height / aspect));
+        double cost = std::abs(std::log(width / height / aspect)) + 0.1 * static_cast<double>(starts.size() - 1);
         for (std::size_t c = 1; c < starts.size(); ++c)
             cost += 0.02 * profile.crossing[starts[c]];
         if (cost < bestCost) {
@@ -172,10 +174,24 @@ std::vector<std::size_t> chooseColumns(const RankProfile& profile, double aspect
     return best;
 }
 
+/// Columns as they were chosen for closed boxes, if those still give a picture of about the wanted shape.
+std::vector<std::size_t> stableColumns(const Part& part) {
+    const RankProfile real = profileOf(part, part.graph.boxes);
+    if (!part.graph.closed.empty()) {
+        constexpr double kOutOfShape = 2.2; // factor off the wanted aspect
+        const auto starts = chooseColumns(profileOf(part, part.graph.closed), part.graph.aspect);
+        double height = 0;
+        const double width = widthOf(real, starts, height);
+        if (std::abs(std::log(width / height / part.graph.aspect)) < std::log(kOutOfShape))
+            return starts;
+    }
+    return chooseColumns(real, part.graph.aspect);
+}
+
 ScopeLayout layoutColumn(const Column& column) {
     if (isPath(column))
         return layoutPath(column);
-    const RankProfile profile = profileOf(column);
+    const RankProfile profile = profileOf(column, column.graph.boxes);
     const double widest = *std::max_element(profile.width.begin(), profile.width.end());
     const bool flat = widest > 6 * column.graph.aspect * profile.totalHeight;
     if (!flat && column.boxes.size() <= kMaxDotBoxes && column.graph.links.size() <= kMaxDotLinks) {
@@ -348,7 +364,7 @@ private:
 
 ScopeLayout layoutPart(Part& part) {
     part.ranks = rankBoxes(part.graph);
-    const std::vector<std::size_t> starts = chooseColumns(profileOf(part), part.graph.aspect);
+    const std::vector<std::size_t> starts = stableColumns(part);
     std::vector<std::uint32_t> columnOf(part.boxes.size());
     for (std::size_t i = 0; i < part.boxes.size(); ++i) {
         const auto after = std::upper_bound(starts.begin(), starts.end(), part.ranks[i]);

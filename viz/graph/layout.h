@@ -26,6 +26,9 @@ struct LayoutLink {
 /// One scope as the layout sees it: boxes of known size, at most one link per ordered pair.
 struct LayoutInput {
     std::vector<BoxSize> boxes;
+    /// The same boxes when closed, or empty. Columns are cut by these, so that opening a scope moves no other box to another
+    /// column unless the picture would get out of shape.
+    std::vector<BoxSize> closed;
     std::vector<LayoutLink> links;
     double aspect = 1.5; ///< wanted width / height
 };

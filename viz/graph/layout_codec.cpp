@@ -73,6 +73,10 @@ std::string layoutKey(const LayoutInput& input) {
         hasher.add(std::llround(box.width * 100));
         hasher.add(std::llround(box.height * 100));
     }
+    for (const BoxSize& box : input.closed) {
+        hasher.add(std::llround(box.width * 100));
+        hasher.add(std::llround(box.height * 100));
+    }
     hasher.add(input.links.size());
     for (const LayoutLink& link : input.links) {
         hasher.add(link.from);

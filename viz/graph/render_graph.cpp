@@ -52,7 +52,7 @@ Result<Picture> compose(const GraphPtr& graph, const RenderOptions& options) {
     std::size_t budget = 1200;
     for (int tries = 0; tries < 8; ++tries, budget = budget * 6 / 10) {
         const auto depth = static_cast<std::size_t>(std::max(0, options.depth));
-        const OpenSet open = openUpTo(*tree, depth, std::max<std::size_t>(budget, 1));
+        const OpenSet open = openUpTo(*tree, depth, std::max<std::size_t>(budget, 1), OpenBy::Size);
         PW_TRY(best.scene, buildScene(tree, open, memo, JobContext()));
         best.view = fitInto(*best.scene, options);
         if (best.view.zoom >= kReadableZoom || open.size() <= 1)

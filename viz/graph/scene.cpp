@@ -84,7 +84,7 @@ std::size_t LayoutMemo::layoutsMade() const {
     return m_made;
 }
 
-OpenSet openUpTo(const SceneTree& tree, std::size_t maxDepth, std::size_t budget) {
+OpenSet openUpTo(const SceneTree& tree, std::size_t maxDepth, std::size_t budget, OpenBy by) {
     OpenSet open = {0};
     std::size_t boxes = tree.node(0).childCount;
     std::vector<NodeIndex> level = {0};
@@ -100,6 +100,11 @@ OpenSet openUpTo(const SceneTree& tree, std::size_t maxDepth, std::size_t budget
             return tree.node(a).opCount > tree.node(b).opCount;
         });
         level.clear();
+        std::size_t all = boxes;
+        for (const NodeIndex node : next)
+            all += tree.node(node).childCount;
+        if (by == OpenBy::Level && all > budget)
+            break;
         for (const NodeIndex node : next) {
             if (boxes + tree.node(node).childCount > budget)
                 continue;
@@ -149,12 +154,15 @@ private:
                 inner.height + scene::kHeader + 2 * scene::kEntry};
     }
 
-    BoxSize sizeOf(NodeIndex node) const {
-        if (const auto found = m_inner.find(node); found != m_inner.end())
-            return frameSize(node, *found->second);
+    BoxSize closedSize(NodeIndex node) const {
         if (m_tree->node(node).isOp())
             return {scene::kOpWidth, scene::kOpHeight};
         return {scene::kScopeWidth, scene::kScopeHeight};
+    }
+
+    BoxSize sizeOf(NodeIndex node) const {
+        const auto found = m_inner.find(node);
+        return found != m_inner.end() ? frameSize(node, *found->second) : closedSize(node);
     }
 
     LayoutInput inputOf(NodeIndex node) const {
@@ -163,6 +171,7 @@ private:
         std::map<NodeIndex, std::uint32_t> place;
         for (std::size_t i = 0; i < children.size(); ++i) {
             input.boxes.push_back(sizeOf(children[i]));
+            input.closed.push_back(closedSize(children[i]));
             place.emplace(children[i], static_cast<std::uint32_t>(i));
         }
         const auto edges = m_tree->edges(node);

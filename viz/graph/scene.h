@@ -107,8 +107,10 @@ private:
 /// Which nodes are open.
 using OpenSet = std::set<NodeIndex>;
 
-/// Closed nodes are opened, largest share first, level by level, while the picture has at most `budget` boxes.
-OpenSet openUpTo(const SceneTree& tree, std::size_t maxDepth, std::size_t budget);
+/// Opens level by level while the picture has at most `budget` boxes: whole levels only (an even look), or the largest
+/// scopes of a level first.
+enum class OpenBy { Level, Size };
+OpenSet openUpTo(const SceneTree& tree, std::size_t maxDepth, std::size_t budget, OpenBy by);
 
 /// Lays out what is open (inner scopes first) and puts it together. Stops early, with Busy, when aborted.
 Result<std::shared_ptr<const Scene>> buildScene(std::shared_ptr<const SceneTree> tree, const OpenSet& open,

@@ -22,7 +22,7 @@ Result<SceneResult> makeScene(const SceneRequest& request, const JobContext& con
     auto tree = request.tree ? request.tree : SceneTree::build(request.graph, request.showVariables);
     if (context.abortRequested())
         return fail(ErrorCode::Busy, "cancelled");
-    OpenSet open = request.open ? *request.open : openUpTo(*tree, 8, kFirstPictureBoxes);
+    OpenSet open = request.open ? *request.open : openUpTo(*tree, 8, kFirstPictureBoxes, OpenBy::Level);
     PW_TRY(auto scene, buildScene(std::move(tree), open, *request.memo, context));
     return SceneResult{std::move(scene), std::move(open)};
 }

@@ -109,7 +109,8 @@ ScenePainter::ScenePainter(const Theme& theme, const QFont& font)
     , m_tiny(sized(font, 10, true))
     , m_smallMetrics(m_small)
     , m_normalMetrics(m_normal)
-    , m_boldMetrics(m_bold) {}
+    , m_boldMetrics(m_bold)
+    , m_letterMetrics(m_letter) {}
 
 const ScenePainter::Brushes& ScenePainter::brushes(DeviceId device) {
     while (m_brushes.size() <= device.index()) {
@@ -188,7 +189,9 @@ void ScenePainter::paintFrame(Frame& f, const SceneBox& box) {
         return;
     // The head stays readable while a part of the frame is in view.
     const QRectF seen = rect.intersected(f.view.area);
-    QRectF head(seen.left() + 8, rect.top(), seen.width() - 16, std::min(headHeight, 28.0));
+    QRectF head(seen.left() + 7, rect.top(), seen.width() - 12, headHeight);
+    p.setPen(QPen(m_theme.line, 1));
+    p.drawLine(QPointF(rect.left() + 1, rect.top() + headHeight), QPointF(rect.right() - 1, rect.top() + headHeight));
     const bool withBar = rect.width() >= 200 && f.visuals.isPlaced() && f.visuals.colorBy() == ColorBy::Device;
     if (withBar) {
         const double width = std::clamp(head.width() * 0.2, 56.0, 110.0);
@@ -196,10 +199,12 @@ void ScenePainter::paintFrame(Frame& f, const SceneBox& box) {
         head.setRight(head.right() - width - 8);
     }
     paintChevron(p, QPointF(head.left() + 4, head.center().y()), true, m_theme.text);
-    head.setLeft(head.left() + 13);
+    head.setLeft(head.left() + 12);
     const QString name = shortName(node.label, 80);
-    drawText(p, head, Qt::AlignLeft | Qt::AlignVCenter, name, m_bold, m_boldMetrics, m_theme.text);
-    const double used = m_boldMetrics.horizontalAdvance(name) + 14;
+    const bool large = m_boldMetrics.horizontalAdvance(name) <= head.width();
+    const QFontMetricsF& metrics = large ? m_boldMetrics : m_letterMetrics;
+    drawText(p, head, Qt::AlignLeft | Qt::AlignVCenter, name, large ? m_bold : m_letter, metrics, m_theme.text);
+    const double used = metrics.horizontalAdvance(name) + 14;
     if (used + 60 > head.width() || f.lod < Lod::Middle)
         return;
     QString info = countText(node.opCount, "op", "ops");
@@ -243,7 +248,13 @@ void ScenePainter::paintLine(QPainter& painter, const Scene& scene, const SceneE
 
 void ScenePainter::paintEdges(Frame& f, const SceneScope& scope) {
     const QRectF seen = f.seen;
-    const auto isSeen = [&](const SceneEdge& edge) { return edge.pointCount >= 2 && edge.bounds.intersects(seen); };
+    const auto isOp = [&](std::uint32_t box) { return box != SceneEdge::kFrame && f.scene.node(f.scene.boxes[box]).isOp(); };
+    const auto isSeen = [&](const SceneEdge& edge) {
+        if (edge.pointCount < 2 || !edge.bounds.intersects(seen))
+            return false;
+        // From afar only what runs between scopes is told apart.
+        return f.lod > Lod::Far || (edge.linkCount > 0 && !isOp(edge.from) && !isOp(edge.to));
+    };
     const std::uint32_t end = scope.firstEdge + scope.edgeCount;
     // Lines of one device first, so that what crosses devices lies above them.
     for (std::uint32_t i = scope.firstEdge; i < end; ++i) {
@@ -414,7 +425,7 @@ void ScenePainter::paintClosedScope(Frame& f, const SceneBox& box, const QRectF&
                                                                        : QBrush(m_theme.control));
         return;
     }
-    const bool block = rect.height() < 24 || rect.width() < 60 || !f.options.text;
+    const bool block = rect.height() < 24 || rect.width() < 60 || !f.options.text || box.isOpen();
     const bool critical = f.options.criticalPath && f.visuals.isCritical(box.node);
     const bool moved = f.visuals.isMovedMode() && f.visuals.hasMoved(box.node);
     p.setRenderHint(QPainter::Antialiasing, true);

@@ -103,6 +103,7 @@ private:
     QFontMetricsF m_smallMetrics;
     QFontMetricsF m_normalMetrics;
     QFontMetricsF m_boldMetrics;
+    QFontMetricsF m_letterMetrics;
     std::vector<Brushes> m_brushes;
 };
 

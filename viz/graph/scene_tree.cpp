@@ -258,15 +258,18 @@ private:
         return index;
     }
 
-    /// What is in a band, in a few words: its first scopes, or its most frequent op type.
+    /// What is in a band, in a few words: its first scope, or its most frequent op type.
     std::string contentOf(std::uint32_t band) const {
         std::map<std::string_view, std::uint32_t> types;
-        for (const std::uint32_t child : m_drafts[band].children) {
-            const Draft& draft = m_drafts[child];
+        std::vector<std::uint32_t> stack = {band};
+        while (!stack.empty()) {
+            const Draft& draft = m_drafts[stack.back()];
+            stack.pop_back();
             if (draft.kind == TreeNode::Kind::Scope)
                 return " \u00b7 " + draft.label + " \u2026";
             if (draft.kind == TreeNode::Kind::Op)
                 ++types[m_graph->op(draft.op).type];
+            stack.insert(stack.end(), draft.children.rbegin(), draft.children.rend());
         }
         const auto most = std::max_element(types.begin(), types.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
