@@ -188,8 +188,10 @@ def check_file(path, text, arrows):
 
 
 def check_readmes(root, files):
-    """Every folder of code says what it is for; tests share the one at their top."""
-    folders = {"tests" if under(path, "tests") else path.rsplit("/", 1)[0] for path in files}
+    """Every folder of code says what it is for; tests share the one at their top, a src folder its parent's."""
+    folders = {
+        "tests" if under(path, "tests") else path.rsplit("/", 1)[0].removesuffix("/src") for path in files
+    }
     return [
         Finding(folder, 1, "folder-readme", "no README.md here")
         for folder in sorted(folders)
