@@ -144,8 +144,8 @@ private Q_SLOTS:
         for (const char* spec :
              {"zoo:inception_v3?batch=2", "zoo:inception_v3?batch=2&level=L2&colocate_gradients=0",
               "zoo:inception_v3?batch=2&mode=inference", "zoo:inception_v3?batch=1&aux=0&optimizer=adam",
-              "zoo:rnnlm?hidden=1024&steps=5&level=L0", "zoo:rnnlm?hidden=16&steps=5&level=L1&dropout=1",
-              "zoo:rnnlm?hidden=1024&steps=5&level=L2&colocate_gradients=1", "zoo:rnnlm?hidden=16&steps=1",
+              "zoo:rnnlm?hidden=1024&steps=5&level=L0", "zoo:rnnlm?hidden=1024&steps=5&level=L1&dropout=1",
+              "zoo:rnnlm?hidden=1024&steps=5&level=L2&colocate_gradients=1", "zoo:rnnlm?hidden=1024&steps=1",
               "zoo:rnnlm?hidden=1024&steps=5&mode=inference", "zoo:chain", "zoo:fork_join", "zoo:crown", "zoo:layered"})
             QTest::newRow(spec) << spec;
     }
