@@ -41,21 +41,39 @@ std::string dimName(const onnx::ValueInfoProto& info, int axis) {
     return dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : info.name() + "[" + std::to_string(axis) + "]";
 }
 
-/// Gives symbolic dimensions their values, everywhere in the model.
-void applyDims(onnx::GraphProto& graph, const std::map<std::string, std::int64_t>& dims, std::vector<Warning>& warnings) {
-    std::set<std::string> used;
+/// Calls `visit` for each dimension that has no size, of everything whose type the model declares.
+template<class Visit>
+void forEachOpenDim(onnx::GraphProto& graph, const Visit& visit) {
     forEachGraph(graph, [&](onnx::GraphProto& at) {
         for (auto* list : {at.mutable_input(), at.mutable_output(), at.mutable_value_info()}) {
             for (auto& info : *list) {
                 for (int d = 0; d < info.type().tensor_type().shape().dim_size(); ++d) {
-                    const auto found = dims.find(dimName(info, d));
-                    if (found == dims.end() || info.type().tensor_type().shape().dim(d).has_dim_value())
-                        continue;
-                    info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(d)->set_dim_value(found->second);
-                    used.insert(found->first);
+                    const auto& dim = info.type().tensor_type().shape().dim(d);
+                    if (!dim.has_dim_value() || dim.dim_value() < 0)
+                        visit(info, d, *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(d));
                 }
             }
         }
+    });
+}
+
+/// Exporters write -1 for a dimension they do not know; for the format that is a size, and inference would count with it.
+void openNegativeDims(onnx::GraphProto& graph) {
+    forEachOpenDim(graph, [](const onnx::ValueInfoProto&, int, onnx::TensorShapeProto::Dimension& dim) {
+        if (dim.has_dim_value())
+            dim.clear_dim_value();
+    });
+}
+
+/// Gives symbolic dimensions their values, everywhere in the model.
+void applyDims(onnx::GraphProto& graph, const std::map<std::string, std::int64_t>& dims, std::vector<Warning>& warnings) {
+    std::set<std::string> used;
+    forEachOpenDim(graph, [&](const onnx::ValueInfoProto& info, int axis, onnx::TensorShapeProto::Dimension& dim) {
+        const auto found = dims.find(dimName(info, axis));
+        if (found == dims.end())
+            return;
+        dim.set_dim_value(found->second);
+        used.insert(found->first);
     });
     for (const auto& [name, value] : dims) {
         if (used.count(name) == 0)
@@ -162,6 +180,7 @@ Result<GraphPtr> importModel(onnx::ModelProto& model, const std::string& path, c
     if (!model.has_graph())
         return fail(ErrorCode::Parse, "is an ONNX model without a graph", {}, path);
     std::vector<Warning> warnings;
+    openNegativeDims(*model.mutable_graph());
     if (!options.dims.empty())
         applyDims(*model.mutable_graph(), options.dims, warnings);
     OnnxModelContext context;
