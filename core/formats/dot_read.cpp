@@ -290,12 +290,15 @@ private:
         }
     }
 
-    /// The label if the cluster has one of its own, else what follows "cluster" and "_" in its name.
+    /// The label if the cluster has one of its own (it inherits that of the graph around it), else what follows
+    /// "cluster" and "_" in its name. A name that is only a number means nothing.
     static std::string scopeName(Agraph_t* cluster, const std::string& name) {
-        std::string title = attributeOf(cluster, "label");
-        if (title.empty())
-            title = name.substr(std::min(name.size(), std::string_view("cluster").size()));
-        title.erase(0, title.find_first_not_of('_') == std::string::npos ? title.size() : title.find_first_not_of('_'));
+        const std::string label = attributeOf(cluster, "label");
+        std::string title = name.substr(std::string_view("cluster").size());
+        title.erase(0, std::min(title.find_first_not_of('_'), title.size()));
+        const bool isNumber = title.find_first_not_of("0123456789") == std::string::npos;
+        if (!label.empty() && (isNumber || label != attributeOf(agparent(cluster), "label")))
+            title = label;
         std::replace(title.begin(), title.end(), '/', '|');
         return title.empty() ? name : title;
     }

@@ -114,16 +114,18 @@ std::string foreignProtobuf(std::string_view head) {
     if (!walk.next())
         return {};
     if (walk.field == 1 && walk.wire == 0 && walk.value <= 1 && walk.next() && walk.field == 2 && walk.wire == 2 &&
-        walk.length > 16 && walk.payload.substr(0, 1) == "\n")
+        walk.length > 16 && !isPrintable(walk.payload))
         return "a TensorFlow SavedModel";
     FieldWalk first(head);
     if (!first.next() || first.field != 1 || first.wire != 2)
         return {};
     if (looksLikeNodeDef(first.payload))
         return "a TensorFlow GraphDef";
-    const std::string_view info = first.payload;
-    if (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n" &&
-        (contains(info, "serve") || contains(info, "train") || first.length > 64))
+    // Its first field describes it: a version, then the list of ops with their names; the graph follows.
+    FieldWalk info(first.payload);
+    const bool describesOps = info.next() && info.wire == 2 && (info.field == 1 || info.field == 2) && info.length > 0;
+    const bool isLong = first.length > first.payload.size();
+    if (describesOps && (isLong || (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n")))
         return "a TensorFlow MetaGraphDef";
     return {};
 }

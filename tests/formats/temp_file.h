@@ -6,13 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include <unistd.h>
+
 namespace pw::test {
 
-/// A folder of its own that goes away with the object.
+/// A folder of its own that goes away with the object. In memory where that is possible: some tests write thousands of
+/// small files.
 class TempFolder {
 public:
     TempFolder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "pw-formats-XXXXXX").string();
+        const std::filesystem::path memory = "/dev/shm";
+        const bool useMemory = ::access(memory.c_str(), W_OK | X_OK) == 0;
+        std::string pattern = ((useMemory ? memory : std::filesystem::temp_directory_path()) / "pw-formats-XXXXXX").string();
         m_path = ::mkdtemp(pattern.data());
     }
     TempFolder(const TempFolder&) = delete;

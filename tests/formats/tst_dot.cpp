@@ -1,4 +1,5 @@
 #include "core/formats/formats.h"
+#include "core/graph/graph_builder.h"
 #include "core/graph/graph_stats.h"
 #include "tests/formats/temp_file.h"
 #include "tests/support/graph_dsl.h"
@@ -114,12 +115,25 @@ private Q_SLOTS:
                 QCOMPARE((*back)->op(OpId(i)).costs[0].us, graph->op(OpId(i)).costs[0].us);
             }
         }
+        const GraphPtr nested = test::graph("layer/layer/a -> layer/b -> c");
+        QVERIFY(formats::saveGraph(*nested, m_folder.path("nested.dot")));
+        const auto back = formats::loadGraph(m_folder.path("nested.dot"));
+        QCOMPARE((*back)->scopePath((*back)->op(OpId(0)).scope), std::string("layer/layer"));
     }
 
     void oddNamesSurvive() {
-        const std::string json = R"({"format": "placewright-graph", "ops": [{"name": "a \"b\" c"}, {"name": "tail\\", "inputs": ["a \"b\" c"]},
-                                    {"name": "\\\"", "inputs": ["tail\\"]}, {"name": "line\nbreak; }", "inputs": ["\\\""]}]})";
-        const GraphPtr graph = formats::fromGraphJson(json).value();
+        GraphBuilder builder("odd", "test");
+        OpId previous;
+        for (const char* name : {"a \"b\" c", "tail\\", "\\\"", "line\nbreak; }"}) {
+            Op op;
+            op.name = name;
+            const OpId id = builder.addOp(std::move(op));
+            builder.addOutput(id);
+            if (previous.isValid())
+                builder.addInput(id, builder.output(previous, 0));
+            previous = id;
+        }
+        const GraphPtr graph = std::move(builder).build().value();
         QVERIFY(formats::saveGraph(*graph, m_folder.path("odd.gv")));
         const auto back = formats::loadGraph(m_folder.path("odd.gv"));
         QVERIFY2(back, back ? "" : back.error().toString().c_str());
