@@ -11,12 +11,13 @@
 namespace pw::test {
 
 /// A folder of its own that goes away with the object. In memory where that is possible: some tests write thousands of
-/// small files.
+/// small files. Programs must lie on disk: memory may be mounted without the right to execute.
 class TempFolder {
 public:
-    TempFolder() {
+    enum class Place { Memory, Disk };
+    explicit TempFolder(Place place = Place::Memory) {
         const std::filesystem::path memory = "/dev/shm";
-        const bool useMemory = ::access(memory.c_str(), W_OK | X_OK) == 0;
+        const bool useMemory = place == Place::Memory && ::access(memory.c_str(), W_OK | X_OK) == 0;
         std::string pattern = ((useMemory ? memory : std::filesystem::temp_directory_path()) / "pw-formats-XXXXXX").string();
         m_path = ::mkdtemp(pattern.data());
     }

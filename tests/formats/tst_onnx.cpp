@@ -73,6 +73,7 @@ class TestOnnx : public QObject {
     }
 
     TempFolder m_folder;
+    TempFolder m_programs{TempFolder::Place::Disk};
 
 private Q_SLOTS:
     void namesWeightsAndShapes() {
@@ -301,7 +302,7 @@ private Q_SLOTS:
         formats::LoadOptions options;
         options.workerProgram = "/nonexistent/worker";
         if (!script.isEmpty()) {
-            options.workerProgram = m_folder.write("worker.sh", "#!/bin/sh\n" + script.toStdString() + "\n");
+            options.workerProgram = m_programs.write("worker.sh", "#!/bin/sh\n" + script.toStdString() + "\n");
             std::filesystem::permissions(options.workerProgram, std::filesystem::perms::owner_all);
         }
         const GraphPtr graph = load(wire::model(smallGraph()), options);
@@ -314,7 +315,7 @@ private Q_SLOTS:
         const std::string started = m_folder.path("started"); // a pipe: the worker says that it hangs
         QCOMPARE(::mkfifo(started.c_str(), 0600), 0);
         formats::LoadOptions options;
-        options.workerProgram = m_folder.write("hang.sh", "#!/bin/sh\necho > " + started + "\nexec sleep 60\n");
+        options.workerProgram = m_programs.write("hang.sh", "#!/bin/sh\necho > " + started + "\nexec sleep 60\n");
         std::filesystem::permissions(options.workerProgram, std::filesystem::perms::owner_all);
         const std::string path = m_folder.write("model.onnx", wire::model(smallGraph()));
         std::stop_source source;
