@@ -59,7 +59,8 @@ private Q_SLOTS:
         QCOMPARE(figure(-995.2, 1), QString(QChar(0x2212)) + QStringLiteral("995.2"));
         QCOMPARE(figure(-0.04, 1), QStringLiteral("0.0"));
         QCOMPARE(msText(3333600.0), QStringLiteral("3,333.6 ms"));
-        QCOMPARE(bytesOfText(13.1e9, 12e9), QStringLiteral("13.10 of 12.0 GB"));
+        QCOMPARE(bytesOfText(13.1e9, 12e9), QStringLiteral("13.1 of 12.0 GB"));
+        QCOMPARE(bytesOfText(12.01e9, 12e9), QStringLiteral("12.01 of 12.00 GB"));
     }
 
     void ticksAreRoundAndInside() {

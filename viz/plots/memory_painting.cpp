@@ -5,6 +5,7 @@
 #include "viz/theme/icon.h"
 
 #include <QFontMetricsF>
+#include <QLineF>
 #include <QPainter>
 #include <QPainterPath>
 #include <QPolygonF>
@@ -42,9 +43,10 @@ double scaleTop(const MemoryScene& scene, std::size_t index) {
 struct Curve {
     QPolygonF area;
     QPolygonF line;
+    QList<QLineF> extremes; ///< what happens within one column and is over before its end
 };
 
-/// The area is bounded by the highest value of each column; the line also goes down to the lowest.
+/// The area is bounded by the highest value of each column; the line follows the value at each column's end.
 Curve curveOf(const MemoryScene& scene, std::size_t index, const QRectF& row) {
     Curve curve;
     if (index >= scene.schedule->memory.size())
@@ -61,7 +63,7 @@ Curve curveOf(const MemoryScene& scene, std::size_t index, const QRectF& row) {
         const double x1 = x0 + step;
         curve.area << QPointF(x0, yOf(values.maxBytes[c])) << QPointF(x1, yOf(values.maxBytes[c]));
         if (values.minBytes[c] != values.maxBytes[c])
-            curve.line << QPointF(x0, yOf(values.minBytes[c])) << QPointF(x0, yOf(values.maxBytes[c]));
+            curve.extremes << QLineF(x0 + step / 2, yOf(values.minBytes[c]), x0 + step / 2, yOf(values.maxBytes[c]));
         curve.line << QPointF(x0, yOf(values.lastBytes[c])) << QPointF(x1, yOf(values.lastBytes[c]));
     }
     curve.area << row.bottomRight();
@@ -95,15 +97,20 @@ void paintCurve(QPainter& painter, const MemoryScene& scene, std::size_t index, 
         painter.drawPolygon(curve.area);
         painter.restore();
     }
-    painter.setRenderHint(QPainter::Antialiasing);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(style.stroke, 1.5, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
-    painter.drawPolyline(curve.line);
+    const auto drawLines = [&](const QColor& color, double width) {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(QPen(color, 1, Qt::SolidLine, Qt::FlatCap));
+        painter.drawLines(curve.extremes);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(QPen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
+        painter.drawPolyline(curve.line);
+    };
+    drawLines(style.stroke, 1.5);
     if (over) {
         painter.setClipRect(QRectF(row.left(), row.top() - 2, row.width(), capacityY(scene, index, row) - row.top() + 2),
                             Qt::IntersectClip);
-        painter.setPen(QPen(theme.danger, 1.75, Qt::SolidLine, Qt::FlatCap, Qt::MiterJoin));
-        painter.drawPolyline(curve.line);
+        drawLines(theme.danger, 1.75);
     }
     painter.restore();
 }
@@ -134,7 +141,6 @@ void paintScale(QPainter& painter, const MemoryScene& scene, std::size_t index, 
     if (capacity <= 0 || !scene.showCapacity)
         return;
     const double y = std::round(capacityY(scene, index, row)) + 0.5;
-    painter.setPen(QPen(theme.text2, 1.0, Qt::CustomDashLine));
     QPen dash(theme.text2, 1.0);
     dash.setDashPattern({4, 3});
     painter.setPen(dash);

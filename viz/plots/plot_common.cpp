@@ -62,9 +62,12 @@ QString bytesText(double bytes) {
 
 QString bytesOfText(double bytes, double capacity) {
     const ByteUnit& unit = byteUnit(capacity);
+    int decimals = std::min(unit.decimals, 1);
+    // "12.0 of 12.0 GB" would hide that it does not fit.
+    while (bytes > capacity && decimals < 6 && figure(bytes / unit.factor, decimals) == figure(capacity / unit.factor, decimals))
+        ++decimals;
     return QStringLiteral("%1 of %2 %3")
-        .arg(figure(bytes / unit.factor, unit.decimals), figure(capacity / unit.factor, std::min(unit.decimals, 1)),
-             QLatin1String(unit.name));
+        .arg(figure(bytes / unit.factor, decimals), figure(capacity / unit.factor, decimals), QLatin1String(unit.name));
 }
 
 Ticks niceTicks(double from, double to, int maxCount) {
@@ -144,7 +147,7 @@ void paintTimeAxis(QPainter& painter, const QRectF& area, double axisHeight, con
     }
 
     painter.setFont(font);
-    const double spacing = metrics.horizontalAdvance(QStringLiteral("00,000.00 ms"));
+    const double spacing = metrics.horizontalAdvance(QStringLiteral("00,000.0")) + 16;
     const Ticks ticks = niceTicks(axis.fromUs / 1000.0, axis.toUs / 1000.0,
                                   std::max(1, static_cast<int>(area.width() / spacing)));
     bool first = true;

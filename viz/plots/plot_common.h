@@ -23,7 +23,7 @@ QString figure(double value, int decimals);
 QString msText(double us);
 /// "6.57 GB", "80.3 MB", "307 kB", "12 B": units of 1,000.
 QString bytesText(double bytes);
-/// "13.1 of 12.0 GB": both in the unit of the second.
+/// "13.1 of 12.0 GB": both in the unit of the second, with as many decimals as it takes to show an excess.
 QString bytesOfText(double bytes, double capacity);
 
 /// Round ticks (1, 2 or 5 times a power of ten) within [from, to], at most `maxCount`.

@@ -155,7 +155,7 @@ struct RewardPlot::Private {
 
     void placeParts() {
         const auto [plotArea, area] = partsFor(QSizeF(q->size()));
-        canvas->widget()->setGeometry(plotArea.toRect());
+        canvas->widget()->setGeometry(plotArea.toRect().adjusted(1, 1, -1, -1)); // the focus line stays in sight
         legendArea = area;
     }
 

@@ -108,7 +108,7 @@ void paintLane(QPainter& painter, const TimelineScene& scene, const TimelineLane
         const QRectF body = barRect(scene, rect, x0, x1, bar.look);
         batches.bodies[static_cast<std::size_t>(bar.look)].push_back(body);
         if (x1 - x0 >= kOutlineFromPx)
-            batches.outlines.push_back(body.adjusted(0.5, 0.5, -0.5, -0.5));
+            batches.outlines.push_back(body.adjusted(0, 0.5, 0, -0.5)); // neighbours share the line between them
     }
     const DeviceStyle style = deviceStyle(lane.device, *scene.theme);
     painter.setPen(Qt::NoPen);
