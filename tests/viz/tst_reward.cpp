@@ -220,6 +220,25 @@ private Q_SLOTS:
         QVERIFY(test::saveScreenshot(png, QStringLiteral("rewards-export")));
     }
 
+    void aPlotThatWasNeverShownExportsTheSameCurves() {
+        const auto exported = [](bool shown) {
+            RewardPlot plot;
+            plot.resize(900, 216);
+            fill(plot);
+            if (shown) {
+                plot.show();
+                const int before = plot.replotCount();
+                [&] { QTRY_VERIFY(plot.replotCount() > before); }();
+            }
+            QTemporaryDir dir;
+            const QString file = dir.filePath(QStringLiteral("r.png"));
+            return plot.exportTo(file).isEmpty() ? QImage(file) : QImage();
+        };
+        const QImage never = exported(false);
+        QVERIFY(!never.isNull());
+        QCOMPARE(never, exported(true));
+    }
+
     void theCursorSnapsToARunsStep() {
         RewardPlot plot;
         plot.resize(900, 216);

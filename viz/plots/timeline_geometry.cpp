@@ -104,15 +104,24 @@ class LookShares {
 public:
     void reset(BarLook look, double width) {
         m_width = {};
+        m_first = look;
+        m_mixed = false;
         add(look, width);
     }
-    void add(BarLook look, double width) { m_width[static_cast<std::size_t>(look)] += width + 1e-9; }
+    /// Says whether there is more than one look, so that the largest has to be asked for.
+    bool add(BarLook look, double width) {
+        m_width[static_cast<std::size_t>(look)] += width + 1e-9;
+        m_mixed = m_mixed || look != m_first;
+        return m_mixed;
+    }
     BarLook largest() const {
         return static_cast<BarLook>(std::max_element(m_width.begin(), m_width.end()) - m_width.begin());
     }
 
 private:
     std::array<double, 3> m_width = {};
+    BarLook m_first = BarLook::Tint;
+    bool m_mixed = false;
 };
 
 } // namespace
@@ -145,6 +154,7 @@ void mergeBars(const TimelineLane& lane, const TimeWindow& window, std::vector<P
     const double scale = window.pxPerUs();
     LookShares shares;
     double lastWidth = 0.0; // of the bar that was merged last: a wide bar keeps its edges
+    double pixelEnd = 0.0;  // right edge of the pixel, or of the rectangle, that a bar has to stay in to share it
     for (std::size_t i = firstEndingAfter(lane, window.fromUs); i < lane.size() && lane.startUs[i] <= window.toUs; ++i) {
         if (lane.endUs[i] < window.fromUs)
             continue; // hidden behind a longer one that started earlier
@@ -153,7 +163,7 @@ void mergeBars(const TimelineLane& lane, const TimeWindow& window, std::vector<P
         const double width = x1 - x0;
         if (!bars.empty()) {
             PixelBar& back = bars.back();
-            const bool samePixel = width < 1.0 && x1 < std::max(std::floor(back.x0) + 1.0, back.x1) && lastWidth < kNarrowPx;
+            const bool samePixel = x1 < pixelEnd && width < 1.0 && lastWidth < kNarrowPx;
             const bool alike = back.group == lane.group[i] && back.look == lane.look[i] && width < kNarrowPx &&
                                lastWidth < kNarrowPx && x0 - back.x1 < kMergeGapPx;
             if (samePixel || alike) {
@@ -161,9 +171,10 @@ void mergeBars(const TimelineLane& lane, const TimeWindow& window, std::vector<P
                 back.last = static_cast<std::uint32_t>(i);
                 if (back.group != lane.group[i])
                     back.group = PixelBar::kMixed;
-                shares.add(lane.look[i], width);
-                back.look = shares.largest();
+                if (shares.add(lane.look[i], width))
+                    back.look = shares.largest();
                 lastWidth = width;
+                pixelEnd = std::max(pixelEnd, back.x1);
                 continue;
             }
         }
@@ -171,6 +182,7 @@ void mergeBars(const TimelineLane& lane, const TimeWindow& window, std::vector<P
         bars.push_back({x0, x1, position, position, lane.group[i], lane.look[i]});
         shares.reset(lane.look[i], width);
         lastWidth = width;
+        pixelEnd = std::max(std::floor(x0) + 1.0, x1);
     }
 }
 

@@ -284,6 +284,7 @@ struct CurveCanvas::Private {
         plot->xAxis->setLabel(content.xLabel);
         plot->yAxis->setLabel(content.yLabel);
         setMargins(decades);
+        layOut();
         for (std::size_t i = 0; i < parts.size(); ++i)
             drawRun(content.runs[i], parts[i], static_cast<int>(i));
         drawLiveTag();
@@ -309,6 +310,13 @@ struct CurveCanvas::Private {
         const int labelRoom = content.yLabel.isEmpty() ? 0 : line + 4;
         const int bottom = line + 8 + (content.xLabel.isEmpty() ? 0 : line);
         plot->axisRect()->setMargins(QMargins(labelRoom + static_cast<int>(std::ceil(leftLabelWidth)) + 12, line + 8, 12, bottom));
+    }
+
+    /// Curves are thinned to the width of the axes: that has to be the width they are about to be drawn in, not the last.
+    void layOut() {
+        plot->plotLayout()->setOuterRect(plot->viewport());
+        for (const auto phase : {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+            plot->plotLayout()->update(phase);
     }
 
     void drawRun(const CanvasContent::Run& run, const Parts& p, int order) {
@@ -392,7 +400,7 @@ struct CurveCanvas::Private {
             liveTag->setColor(content.runs[i].style.color);
             liveTag->position->setCoords(end->constBegin()->key, end->constBegin()->value);
             liveTag->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
-            liveTag->setPadding(QMargins(7, 0, 0, 3));
+            liveTag->setPadding(QMargins(8, 0, 2, 4));
         }
     }
 
