@@ -3,3 +3,6 @@ pw_add_bench(NAME bench_grouping SOURCES bench_grouping.cpp DEPENDS pw_zoo pw_de
 if(PW_BUILD_GUI AND TARGET pw_plot_fixtures)
   pw_add_bench(NAME bench_plots SOURCES bench_plots.cpp DEPENDS pw_viz_plots pw_plot_fixtures)
 endif()
+if(TARGET pw_viz_graph)
+  pw_add_bench(NAME bench_graph_view SOURCES bench_graph_view.cpp DEPENDS pw_viz_graph)
+endif()

@@ -327,14 +327,10 @@ bool GraphView::Private::handleKey(int key, Qt::KeyboardModifiers modifiers) {
         }
         return true;
     case Qt::Key_Space:
-        if (current == kNoNode) { // start at the box nearest to the middle
-            if (const auto box = boxAt(QRectF(q->rect()).center()); box)
-                selectNode(scene->boxes[*box].node, false);
-            else
-                walk(Qt::Key_Space);
-        } else {
+        if (current == kNoNode)
+            walk(key); // start at the box nearest to the middle
+        else
             selectNode(current, (modifiers & Qt::ShiftModifier) != 0);
-        }
         return true;
     case Qt::Key_Return:
     case Qt::Key_Enter:

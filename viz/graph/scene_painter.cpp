@@ -54,14 +54,16 @@ QPainterPath roundedPolyline(const std::vector<QPointF>& points, double radius) 
     return path;
 }
 
-void paintArrow(QPainter& painter, const QPointF& tip, QPointF direction, double size, const QColor& color) {
+void paintArrow(QPainter& painter, const QPointF& tip, QPointF direction, double size, double lineWidth,
+                const QColor& color) {
     const double length = std::hypot(direction.x(), direction.y());
     if (length < 1e-6)
         return;
     direction /= length;
     const QPointF side(-direction.y(), direction.x());
     const QPointF back = tip - direction * size;
-    const QPointF head[3] = {tip, back + side * size * 0.5, back - side * size * 0.5};
+    const double half = std::max(size * 0.5, lineWidth / 2 + 2);
+    const QPointF head[3] = {tip, back + side * half, back - side * half};
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
     painter.drawPolygon(head, 3);
@@ -218,11 +220,15 @@ void ScenePainter::paintFrame(Frame& f, const SceneBox& box) {
 
 // --- lines -----------------------------------------------------------------------------------------------------------
 
-QPainterPath ScenePainter::pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport) const {
+QPainterPath ScenePainter::pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport,
+                                   double shorter) const {
     std::vector<QPointF> points;
     points.reserve(edge.pointCount);
     for (std::uint32_t i = 0; i < edge.pointCount; ++i)
         points.push_back(viewport.toView(scene.points[edge.firstPoint + i]));
+    const QPointF last = points.back() - points[points.size() - 2];
+    if (const double length = std::hypot(last.x(), last.y()); shorter > 0 && length > 0)
+        points.back() -= last * (std::min(shorter, length) / length);
     if (!edge.curve)
         return roundedPolyline(points, 6 * std::min(1.0, viewport.zoom));
     QPainterPath path(points.front());
@@ -238,12 +244,16 @@ void ScenePainter::paintLine(QPainter& painter, const Scene& scene, const SceneE
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(pen);
-    painter.drawPath(pathOf(scene, edge, viewport));
-    if (!arrow)
+    if (!arrow) {
+        painter.drawPath(pathOf(scene, edge, viewport, 0));
         return;
+    }
+    // The line ends inside the head, or a wide one would stick out at the tip.
+    const double size = std::min(4 + pen.widthF() * 1.6, 11.0);
+    painter.drawPath(pathOf(scene, edge, viewport, size * 0.8));
     const QPointF tip = viewport.toView(scene.points[edge.firstPoint + edge.pointCount - 1]);
     const QPointF before = viewport.toView(scene.points[edge.firstPoint + edge.pointCount - 2]);
-    paintArrow(painter, tip, tip - before, 4 + pen.widthF() * 1.6, pen.color());
+    paintArrow(painter, tip, tip - before, size, pen.widthF(), pen.color());
 }
 
 void ScenePainter::paintEdges(Frame& f, const SceneScope& scope) {
@@ -301,7 +311,7 @@ void ScenePainter::paintEdgeLabel(Frame& f, const SceneEdge& edge, const EdgeLoo
         return;
     const QString label = bytesText(look.crossBytes);
     const QSizeF size(m_smallMetrics.horizontalAdvance(label) + 6, 15);
-    const QPointF middle = pathOf(f.scene, edge, f.view).pointAtPercent(0.5);
+    const QPointF middle = pathOf(f.scene, edge, f.view, 0).pointAtPercent(0.5);
     const QRectF patch(middle + QPointF(6, -size.height() / 2), size);
     f.painter.fillRect(patch, m_theme.panel);
     drawText(f.painter, patch, Qt::AlignCenter, label, m_small, m_smallMetrics, m_theme.text);

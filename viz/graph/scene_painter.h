@@ -75,7 +75,8 @@ private:
     void paintOp(Frame& f, const SceneBox& box, const QRectF& rect);
     void paintOpText(Frame& f, const TreeNode& node, const QRectF& rect, double left);
     void paintClosedScope(Frame& f, const SceneBox& box, const QRectF& rect);
-    QPainterPath pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport) const;
+    /// `shorter`: px left out at the end, for an arrow head.
+    QPainterPath pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport, double shorter) const;
     void drawText(QPainter& painter, const QRectF& rect, int flags, const QString& text, const QFont& font,
                   const QFontMetricsF& metrics, const QColor& color) const;
 

@@ -10,11 +10,27 @@
 
 namespace pw::viz {
 
-bool isVariableOrConstant(const Op& op) {
-    static constexpr std::array<std::string_view, 8> kTypes = {
-        "Const", "Constant", "Variable", "VariableV2", "VarHandleOp", "ReadVariableOp", "AutoReloadVariable",
-        "VarIsInitializedOp"};
-    return std::find(kTypes.begin(), kTypes.end(), std::string_view(op.type)) != kTypes.end();
+std::vector<bool> variablesAndConstants(const OpGraph& graph) {
+    static constexpr std::array<std::string_view, 8> kSources = {
+        "Const",       "Constant",       "Variable",           "VariableV2",
+        "VarHandleOp", "ReadVariableOp", "AutoReloadVariable", "VarIsInitializedOp"};
+    static constexpr std::array<std::string_view, 10> kReshaping = {
+        "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Shape", "Expand", "Slice", "DequantizeLinear"};
+    const auto isIn = [](const auto& list, const std::string& type) {
+        return std::find(list.begin(), list.end(), std::string_view(type)) != list.end();
+    };
+    std::vector<bool> found(graph.opCount(), false);
+    for (std::size_t i = 0; i < graph.opCount(); ++i)
+        found[i] = isIn(kSources, graph.op(OpId(i)).type);
+    for (const OpId id : graph.topologicalOrder()) {
+        const auto inputs = graph.inEdges(id);
+        const auto isConstant = [&](const Edge& edge) { return found[edge.producer.index()]; };
+        // Without an input in the graph only a fill is known to be constant: the rest may read what is fed from outside.
+        const bool fills = graph.op(id).type == "ConstantOfShape";
+        if (fills || (!inputs.empty() && isIn(kReshaping, graph.op(id).type)))
+            found[id.index()] = std::all_of(inputs.begin(), inputs.end(), isConstant);
+    }
+    return found;
 }
 
 std::vector<OpId> SceneTree::opsBelow(NodeIndex index) const {
@@ -32,15 +48,10 @@ std::vector<OpId> SceneTree::opsBelow(NodeIndex index) const {
 class SceneTreeBuilder {
 public:
     SceneTreeBuilder(GraphPtr graph, bool showVariables) : m_graph(std::move(graph)) {
-        const OpGraph& g = *m_graph;
-        m_hidden.assign(g.opCount(), false);
-        std::size_t hidden = 0;
-        for (std::size_t i = 0; i < g.opCount() && !showVariables; ++i) {
-            m_hidden[i] = isVariableOrConstant(g.op(OpId(i)));
-            hidden += m_hidden[i] ? 1 : 0;
-        }
-        if (hidden == g.opCount()) // a graph of constants only is worth a picture too
-            m_hidden.assign(g.opCount(), false);
+        const std::size_t count = m_graph->opCount();
+        m_hidden = showVariables ? std::vector<bool>(count, false) : variablesAndConstants(*m_graph);
+        if (std::find(m_hidden.begin(), m_hidden.end(), false) == m_hidden.end())
+            m_hidden.assign(count, false); // a graph of constants only is worth a picture too
     }
 
     std::shared_ptr<const SceneTree> build() {

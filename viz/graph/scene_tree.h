@@ -93,7 +93,8 @@ private:
     std::vector<NodeIndex> m_nodeOfScope;
 };
 
-/// Variable, constant: feeds many, says little, hidden unless asked for.
-bool isVariableOrConstant(const Op& op);
+/// Per op: a variable or constant, or one that only reshapes or copies such (a cast of weights, a fill of a constant shape).
+/// They feed much and say little.
+std::vector<bool> variablesAndConstants(const OpGraph& graph);
 
 } // namespace pw::viz
