@@ -3,7 +3,6 @@
 #include "ui/assign_command.h"
 #include "ui/words.h"
 
-#include <QUndoStack>
 
 #include <algorithm>
 

@@ -7,6 +7,7 @@
 #include <QObject>
 #include <QString>
 #include <QUndoGroup>
+#include <QUndoStack>
 
 #include <memory>
 #include <optional>

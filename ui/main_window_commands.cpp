@@ -7,6 +7,7 @@
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/dialogs/train_dialog.h"
 #include "ui/docks/inspector_panel.h"
+#include "ui/docks/jobs_panel.h"
 #include "ui/docks/library_panel.h"
 #include "ui/docks/rewards_panel.h"
 #include "ui/docks/runs_panel.h"
@@ -184,6 +185,10 @@ void MainWindow::askOpen() {
 }
 
 void MainWindow::askSaveAs() {
+    if (m_jobs.runningCount() > 0) { // why: a run goes on writing into the file it began in
+        showError({ErrorCode::Busy, "a job is still writing into this project", {}, {}});
+        return;
+    }
     askFile(tr("Save project"), QStringLiteral("project.placewright"), tr("Placewright projects (*.placewright)"),
             [this](const QString& file) { m_project.saveAs(file); });
 }

@@ -4,6 +4,7 @@
 #include "ui/words.h"
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 
 #include <map>
@@ -123,7 +124,7 @@ void Project::adopt(Contents contents) {
 }
 
 void Project::saveAs(const QString& path) {
-    if (!m_repository || !m_services.saveProjectAs)
+    if (!m_repository || !m_services.saveProjectAs || path == m_path)
         return;
     flush();
     write(
@@ -132,22 +133,30 @@ void Project::saveAs(const QString& path) {
             return save(*repository, path.toStdString());
         },
         [this, path](const Status& status) {
-            if (!status)
+            if (status)
+                moveTo(path);
+        });
+}
+
+void Project::moveTo(const QString& path) {
+    m_openJob.start<RepositoryPtr>(
+        tr("Opening project"),
+        [open = m_services.openProject, path](JobContext&) { return open(path.toStdString()); },
+        [this, path, wasUntitled = isUntitled()](Result<RepositoryPtr> repository) {
+            if (!repository) {
+                Q_EMIT failed(repository.error());
                 return;
-            m_openJob.start<RepositoryPtr>(
-                tr("Opening project"),
-                [open = m_services.openProject, path](JobContext&) {
-                    return open(path.toStdString());
-                },
-                [this, path](Result<RepositoryPtr> repository) {
-                    if (!repository) {
-                        Q_EMIT failed(repository.error());
-                        return;
-                    }
-                    m_repository = std::move(*repository);
-                    m_path = path;
-                    Q_EMIT saved();
+            }
+            RepositoryPtr old = std::exchange(m_repository, std::move(*repository));
+            m_path = path;
+            if (wasUntitled) // moved, not copied: the next untitled project begins empty
+                write(tr("Clearing the untitled project"), [old = std::move(old), file = untitledPath()]() mutable -> Status {
+                    old.reset();
+                    for (const char* ending : {"", "-wal", "-shm"})
+                        QFile::remove(file + QLatin1String(ending));
+                    return {};
                 });
+            Q_EMIT saved();
         });
 }
 

@@ -55,6 +55,7 @@ Q_SIGNALS:
 private:
     struct Contents;
     void adopt(Contents contents);
+    void moveTo(const QString& path);
     void write(const QString& what, SerialJobs::Step step, SerialJobs::Done done = {});
     void loadGraph(int id);
     void loadPlacements();

@@ -3,6 +3,7 @@
 #include "ui/async.h"
 #include "ui/compare.h"
 #include "ui/document.h"
+#include "viz/theme/theme.h"
 
 #include <QWidget>
 
