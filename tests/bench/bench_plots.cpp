@@ -57,8 +57,8 @@ void timeline(std::size_t bars) {
         view.render(&image);
     });
     const double still = medianMs(31, [&](int) { view.render(&image); });
-    std::printf("timeline %8zu bars: model %8.2f ms, frame whole %6.2f ms, a tenth %6.2f ms, unchanged %6.2f ms\n", bars,
-                build, whole, tenth, still);
+    std::printf("timeline %8zu bars: model %8.2f ms, frame whole %6.2f ms, a tenth %6.2f ms, unchanged %6.2f ms\n",
+                bars, build, whole, tenth, still);
 }
 
 void memory(std::size_t points) {
@@ -74,7 +74,8 @@ void memory(std::size_t points) {
     view.resize(540, 216);
     QImage image(view.size(), QImage::Format_RGB32);
     view.setSchedule(test::gpus(1), {12'000'000'000}, schedule);
-    const double columns = medianMs(31, [&](int) { memoryColumns(schedule->memory[0], 0.0, schedule->stepTimeUs, 400); });
+    const double columns =
+        medianMs(31, [&](int) { memoryColumns(schedule->memory[0], 0.0, schedule->stepTimeUs, 400); });
     const double frame = medianMs(31, [&](int i) {
         view.setRange(0.0, schedule->stepTimeUs - i);
         view.render(&image);
@@ -98,7 +99,8 @@ void curves(std::size_t points) {
         drawnLine(curve, curve.smoothed(), i, last - i, 1000);
         drawnBand(curve, i, last - i, 170);
     });
-    std::printf("curve    %8zu points: load and smooth %8.2f ms, line and band per zoom step %6.2f ms\n", points, load, zoom);
+    std::printf("curve    %8zu points: load and smooth %8.2f ms, line and band per zoom step %6.2f ms\n", points, load,
+                zoom);
 }
 
 } // namespace

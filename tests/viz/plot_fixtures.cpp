@@ -22,7 +22,8 @@ struct Made {
 /// Builds the graph op by op and remembers where each is placed.
 class InceptionBuilder {
 public:
-    InceptionBuilder() : m_builder("Inception, small", "test") {}
+    InceptionBuilder()
+        : m_builder("Inception, small", "test") {}
 
     Made add(const std::string& name, const std::string& type, double us, std::int64_t bytes, int device, Phase phase,
              const std::vector<Made>& inputs) {
@@ -55,12 +56,14 @@ private:
     OpPlacement m_placement;
 };
 
-std::vector<Made> addBranch(InceptionBuilder& b, const std::string& scope, int length, int device, double scale, const Made& input) {
+std::vector<Made> addBranch(InceptionBuilder& b, const std::string& scope, int length, int device, double scale,
+                            const Made& input) {
     std::vector<Made> ops;
     Made last = input;
     for (int i = 0; i < length; ++i) {
         const std::string layer = scope + "/Conv2d_" + std::to_string(i);
-        for (const auto& [type, us] : {std::pair("Conv2D", 14000.0), std::pair("BatchNorm", 3200.0), std::pair("Relu", 1100.0)}) {
+        for (const auto& [type, us] :
+             {std::pair("Conv2D", 14000.0), std::pair("BatchNorm", 3200.0), std::pair("Relu", 1100.0)}) {
             last = b.add(layer + "/" + type, type, us * scale, 60 * kMegabyte, device, Phase::Forward, {last});
             ops.push_back(last);
         }
@@ -96,16 +99,19 @@ PlacedStep inceptionStep(int blocks) {
         forward.push_back(last);
     }
     for (int block = 0; block < blocks; ++block) {
-        const std::string scope = "Mixed_" + std::to_string(5 + block / 4) + std::string(1, static_cast<char>('b' + block % 4));
+        const std::string scope =
+            "Mixed_" + std::to_string(5 + block / 4) + std::string(1, static_cast<char>('b' + block % 4));
         const double scale = 1.0 + 0.25 * (block % 5);
         std::vector<Made> ends;
         for (int branch = 0; branch < 4; ++branch) {
             const int device = (block * 3 + branch * (block % 2 + 1)) % 4;
-            const auto ops = addBranch(b, scope + "/Branch_" + std::to_string(branch), 1 + branch % 3, device, scale, last);
+            const auto ops =
+                addBranch(b, scope + "/Branch_" + std::to_string(branch), 1 + branch % 3, device, scale, last);
             forward.insert(forward.end(), ops.begin(), ops.end());
             ends.push_back(ops.back());
         }
-        last = b.add(scope + "/Concat", "ConcatV2", 900.0 * scale, 80 * kMegabyte, (block + 1) % 4, Phase::Forward, ends);
+        last =
+            b.add(scope + "/Concat", "ConcatV2", 900.0 * scale, 80 * kMegabyte, (block + 1) % 4, Phase::Forward, ends);
         forward.push_back(last);
     }
     std::reverse(forward.begin(), forward.end());
@@ -114,10 +120,12 @@ PlacedStep inceptionStep(int blocks) {
         last = b.add("gradients/op_" + std::to_string(i) + "/Grad", "Conv2DBackprop", us, 30 * kMegabyte,
                      forward[i].device, Phase::Backward, {last, forward[i]});
         if (i % 4 == 0)
-            b.add("train/update_" + std::to_string(i) + "/Apply", "ApplyAdam", 1500.0, 0, forward[i].device, Phase::Optimizer, {last});
+            b.add("train/update_" + std::to_string(i) + "/Apply", "ApplyAdam", 1500.0, 0, forward[i].device,
+                  Phase::Optimizer, {last});
     }
     const OpPlacement placement = b.placement();
-    auto problem = PlacementProblem::compile(std::move(b).build(), gpus(4), GroupingOptions{false, false, 0}, SimOptions{});
+    auto problem =
+        PlacementProblem::compile(std::move(b).build(), gpus(4), GroupingOptions{false, false, 0}, SimOptions{});
     if (!problem)
         throw std::runtime_error(problem.error().toString());
     Simulator simulator(*problem);
@@ -162,7 +170,8 @@ HandMade fourOps() {
     s.peakBytes = {3000, 13'000};
     s.peakAtUs = {12.0, 14.0};
     s.memory = {{{0.0, 1000}, {12.0, 3000}, {30.0, 0}}, {{14.0, 13'000}, {22.0, 0}}};
-    s.criticalPath = {{ops[0], 0, 0.0, 10.0}, {OpId(), 0, 12.0, 14.0}, {ops[1], 0, 14.0, 20.0}, {ops[3], 0, 20.0, 22.0}};
+    s.criticalPath = {
+        {ops[0], 0, 0.0, 10.0}, {OpId(), 0, 12.0, 14.0}, {ops[1], 0, 14.0, 20.0}, {ops[3], 0, 20.0, 22.0}};
     return made;
 }
 

@@ -22,7 +22,8 @@ struct HandMade {
     DeviceSet devices;
     std::shared_ptr<Schedule> schedule;
 };
-/// a (A, 0 to 10) sends to b (B, 14 to 20, its transfer 10 to 14 with 2 us in the queue), c (A, 10 to 30), d (B, 20 to 22).
+/// a (A, 0 to 10) sends to b (B, 14 to 20, its transfer 10 to 14 with 2 us in the queue), c (A, 10 to 30), d (B, 20 to
+/// 22).
 HandMade fourOps();
 /// `bars` ops over `devices` devices, back to back, of pseudo-random length; a transfer for every tenth.
 HandMade manyBars(std::size_t bars, std::size_t devices);

@@ -18,9 +18,12 @@ inline bool saveScreenshot(const QImage& image, const QString& name) {
 
 inline QString themeName(const viz::Theme& theme) {
     switch (theme.kind) {
-    case viz::Theme::Kind::Light: return QStringLiteral("light");
-    case viz::Theme::Kind::Dark: return QStringLiteral("dark");
-    case viz::Theme::Kind::HighContrast: return QStringLiteral("high-contrast");
+    case viz::Theme::Kind::Light:
+        return QStringLiteral("light");
+    case viz::Theme::Kind::Dark:
+        return QStringLiteral("dark");
+    case viz::Theme::Kind::HighContrast:
+        return QStringLiteral("high-contrast");
     }
     return {};
 }

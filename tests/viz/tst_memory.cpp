@@ -56,7 +56,8 @@ private Q_SLOTS:
         }
         QVERIFY(columns.maxBytes == most);
         QVERIFY(columns.minBytes == least);
-        const auto peak = std::max_element(points.begin(), points.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
+        const auto peak =
+            std::max_element(points.begin(), points.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
         QCOMPARE(*std::max_element(columns.maxBytes.begin(), columns.maxBytes.end()), peak->bytes);
     }
 
@@ -134,7 +135,8 @@ private Q_SLOTS:
             QVERIFY(test::saveScreenshot(view.grab().toImage(), QStringLiteral("memory-") + test::themeName(*theme)));
             std::vector<std::int64_t> tight(4, step.schedule->peakBytes[0] * 9 / 10);
             view.setSchedule(step.problem->devices(), tight, step.schedule);
-            QVERIFY(test::saveScreenshot(view.grab().toImage(), QStringLiteral("memory-over-") + test::themeName(*theme)));
+            QVERIFY(
+                test::saveScreenshot(view.grab().toImage(), QStringLiteral("memory-over-") + test::themeName(*theme)));
         }
     }
 };

@@ -34,7 +34,8 @@ std::vector<double> learning(std::size_t count, double high, double low, std::ui
     std::vector<double> y(count);
     for (std::size_t i = 0; i < count; ++i) {
         const double t = static_cast<double>(i);
-        y[i] = low + (high - low) * std::exp(-t / 120.0) + std::abs(rng.normal()) * 180e3 * (rng.below(20) == 0 ? 3.0 : 1.0);
+        y[i] = low + (high - low) * std::exp(-t / 120.0) +
+               std::abs(rng.normal()) * 180e3 * (rng.below(20) == 0 ? 3.0 : 1.0);
     }
     return y;
 }
@@ -86,8 +87,9 @@ private Q_SLOTS:
         whole.setData(x, y);
         Curve parts;
         for (std::size_t i = 0; i < 1000; i += 100)
-            parts.append({x.begin() + static_cast<std::ptrdiff_t>(i), x.begin() + static_cast<std::ptrdiff_t>(i + 100)},
-                         {y.begin() + static_cast<std::ptrdiff_t>(i), y.begin() + static_cast<std::ptrdiff_t>(i + 100)});
+            parts.append(
+                {x.begin() + static_cast<std::ptrdiff_t>(i), x.begin() + static_cast<std::ptrdiff_t>(i + 100)},
+                {y.begin() + static_cast<std::ptrdiff_t>(i), y.begin() + static_cast<std::ptrdiff_t>(i + 100)});
         parts.setSmoothing(0.8);
         for (std::size_t i = 0; i < 1000; ++i)
             QCOMPARE(parts.smoothed()[i], whole.smoothed()[i]);
@@ -194,8 +196,9 @@ private Q_SLOTS:
         QCOMPARE(plot.exportTo(dir.filePath(QStringLiteral("r.csv"))), QString());
         QFile csv(dir.filePath(QStringLiteral("r.csv")));
         QVERIFY(csv.open(QIODevice::ReadOnly));
-        QCOMPARE(QString::fromUtf8(csv.readAll()),
-                 QStringLiteral("run,step,value,unit\n\"a, \"\"b\"\"\",0,1.5,ms\n\"a, \"\"b\"\"\",1,,ms\nc,5,0.25,ms\n"));
+        QCOMPARE(
+            QString::fromUtf8(csv.readAll()),
+            QStringLiteral("run,step,value,unit\n\"a, \"\"b\"\"\",0,1.5,ms\n\"a, \"\"b\"\"\",1,,ms\nc,5,0.25,ms\n"));
     }
 
     void picturesAreExported() {
@@ -289,7 +292,8 @@ private Q_SLOTS:
             plot.setSmoothing(0.0);
             const int again = plot.replotCount();
             QTRY_VERIFY(plot.replotCount() > again);
-            QVERIFY(test::saveScreenshot(plot.grab().toImage(), QStringLiteral("rewards-log-") + test::themeName(*theme)));
+            QVERIFY(
+                test::saveScreenshot(plot.grab().toImage(), QStringLiteral("rewards-log-") + test::themeName(*theme)));
         }
     }
 };

@@ -48,7 +48,8 @@ QColor strongestPixel(const QImage& image) {
 }
 
 bool nearColor(const QColor& a, const QColor& b) {
-    return std::abs(a.red() - b.red()) <= 2 && std::abs(a.green() - b.green()) <= 2 && std::abs(a.blue() - b.blue()) <= 2;
+    return std::abs(a.red() - b.red()) <= 2 && std::abs(a.green() - b.green()) <= 2 &&
+           std::abs(a.blue() - b.blue()) <= 2;
 }
 
 } // namespace
@@ -59,7 +60,8 @@ class TestTheme : public QObject {
 private Q_SLOTS:
     void textIsReadableOnEverySurface() {
         for (const Theme* t : kThemes) {
-            for (const QColor& surface : {t->chrome, t->panel, t->canvas, t->frame, t->frame2, t->header, t->hover, t->lane}) {
+            for (const QColor& surface :
+                 {t->chrome, t->panel, t->canvas, t->frame, t->frame2, t->header, t->hover, t->lane}) {
                 for (const QColor& ink : {t->text, t->text2, t->muted, t->accent, t->danger, t->warning})
                     QVERIFY2(contrast(ink, surface) >= 4.5, qPrintable(ink.name() + " on " + surface.name()));
                 for (const QColor& ink : {t->control, t->edge})
@@ -97,7 +99,8 @@ private Q_SLOTS:
                 const QIcon glyph = icon(name, *t);
                 QVERIFY2(!glyph.isNull(), qPrintable(name));
                 QVERIFY2(nearColor(strongestPixel(rendered(glyph, 16, 2, QIcon::Normal)), t->text), qPrintable(name));
-                QVERIFY2(nearColor(strongestPixel(rendered(glyph, 16, 2, QIcon::Disabled)), t->muted), qPrintable(name));
+                QVERIFY2(nearColor(strongestPixel(rendered(glyph, 16, 2, QIcon::Disabled)), t->muted),
+                         qPrintable(name));
             }
         }
     }

@@ -176,13 +176,16 @@ private Q_SLOTS:
 
     void tooltipNamesWhatWasWaitedFor() {
         const test::HandMade made = test::fourOps();
-        const auto reason = [&](std::size_t op) { return waitReason(*made.graph, made.devices, *made.schedule, OpId(op)); };
+        const auto reason = [&](std::size_t op) {
+            return waitReason(*made.graph, made.devices, *made.schedule, OpId(op));
+        };
         QVERIFY(reason(0).contains(QStringLiteral("no inputs")));
         QVERIFY(reason(1).startsWith(QStringLiteral("link busy"))); // the transfer stood for 2 us
         QVERIFY(reason(2).startsWith(QStringLiteral("device busy")));
         QVERIFY(reason(3).startsWith(QStringLiteral("input late")));
         QVERIFY(opTip(*made.graph, made.devices, *made.schedule, OpId(1)).contains(QStringLiteral("GPU B")));
-        QVERIFY(transferTip(*made.graph, made.devices, made.schedule->transfers[0]).contains(QStringLiteral("GPU A → GPU B")));
+        QVERIFY(transferTip(*made.graph, made.devices, made.schedule->transfers[0])
+                    .contains(QStringLiteral("GPU A → GPU B")));
     }
 
     void timesThatAreNotFiniteAreLeftOut() {
@@ -228,8 +231,9 @@ private Q_SLOTS:
         QSignalSpy spy(view.get(), &TimelineView::selectionChanged);
         const int y = 40;
         QTest::mousePress(view.get(), Qt::LeftButton, Qt::ShiftModifier, QPoint(view->width() - 40, y));
-        QMouseEvent move(QEvent::MouseMove, QPointF(view->width() - 20, y), view->mapToGlobal(QPointF(view->width() - 20, y)),
-                         Qt::NoButton, Qt::LeftButton, Qt::ShiftModifier);
+        QMouseEvent move(QEvent::MouseMove, QPointF(view->width() - 20, y),
+                         view->mapToGlobal(QPointF(view->width() - 20, y)), Qt::NoButton, Qt::LeftButton,
+                         Qt::ShiftModifier);
         QCoreApplication::sendEvent(view.get(), &move);
         QTest::mouseRelease(view.get(), Qt::LeftButton, Qt::ShiftModifier, QPoint(view->width() - 20, y));
         QCOMPARE(spy.count(), 1);
@@ -241,7 +245,8 @@ private Q_SLOTS:
         QSignalSpy spy(view.get(), &TimelineView::rangeChanged);
         const QPointF pos(400, 60);
         for (int i = 0; i < 400; ++i) {
-            QWheelEvent wheel(pos, view->mapToGlobal(pos), {}, QPoint(0, 120), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QWheelEvent wheel(pos, view->mapToGlobal(pos), {}, QPoint(0, 120), Qt::NoButton, Qt::NoModifier,
+                              Qt::NoScrollPhase, false);
             QCoreApplication::sendEvent(view.get(), &wheel);
         }
         QVERIFY(spy.count() > 0);

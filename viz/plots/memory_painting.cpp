@@ -30,7 +30,7 @@ double device(const std::vector<double>& values, std::size_t index) {
 QString peakText(const MemoryScene& scene, std::size_t index) {
     const auto peak = static_cast<double>(scene.peakOf(index));
     const auto capacity = static_cast<double>(scene.capacityOf(index));
-    return capacity > 0 && scene.showCapacity ? bytesOfText(peak, capacity) : bytesText(peak);
+    return capacity > 0 && scene.showCapacity ? bytesOfText(peak, capacity) : plotBytesText(peak);
 }
 
 /// Top of the vertical scale: capacity or peak, whichever is higher, with a little air over a peak beyond capacity.
@@ -87,8 +87,9 @@ void paintCurve(QPainter& painter, const MemoryScene& scene, std::size_t index, 
     if (over) {
         // What is beyond capacity, in the colour of danger and hatched: never by colour alone.
         painter.save();
-        painter.setClipRect(QRectF(row.left(), row.top() - 2, row.width(), capacityY(scene, index, row) - row.top() + 2),
-                            Qt::IntersectClip);
+        painter.setClipRect(
+            QRectF(row.left(), row.top() - 2, row.width(), capacityY(scene, index, row) - row.top() + 2),
+            Qt::IntersectClip);
         QColor veil = theme.danger;
         veil.setAlphaF(0.35F);
         painter.setBrush(veil);
@@ -108,8 +109,9 @@ void paintCurve(QPainter& painter, const MemoryScene& scene, std::size_t index, 
     };
     drawLines(style.stroke, 1.5);
     if (over) {
-        painter.setClipRect(QRectF(row.left(), row.top() - 2, row.width(), capacityY(scene, index, row) - row.top() + 2),
-                            Qt::IntersectClip);
+        painter.setClipRect(
+            QRectF(row.left(), row.top() - 2, row.width(), capacityY(scene, index, row) - row.top() + 2),
+            Qt::IntersectClip);
         drawLines(theme.danger, 1.75);
     }
     painter.restore();
@@ -119,7 +121,8 @@ void paintPeak(QPainter& painter, const MemoryScene& scene, std::size_t index, c
     const double atUs = device(scene.schedule->peakAtUs, index);
     if (scene.peakOf(index) <= 0 || atUs < scene.fromUs || atUs > scene.toUs)
         return;
-    const double y = row.bottom() - static_cast<double>(scene.peakOf(index)) * (row.height() - 1) / scaleTop(scene, index);
+    const double y =
+        row.bottom() - static_cast<double>(scene.peakOf(index)) * (row.height() - 1) / scaleTop(scene, index);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(scene.isOver(index) ? scene.theme->danger : scene.theme->text, 1.5));
     painter.setBrush(scene.theme->panel);
@@ -162,7 +165,8 @@ void paintRowLabel(QPainter& painter, const MemoryScene& scene, std::size_t inde
     const double top = row.center().y() - (twoLines ? textHeight + smallHeight : textHeight) / 2;
     const QRectF line(kMargin, top, right - kMargin, textHeight);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintDeviceChip(painter, QRectF(kMargin + 0.5, std::round(line.center().y() - kChip / 2) + 0.5, kChip - 1, kChip - 1),
+    paintDeviceChip(painter,
+                    QRectF(kMargin + 0.5, std::round(line.center().y() - kChip / 2) + 0.5, kChip - 1, kChip - 1),
                     DeviceId(index), theme);
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setFont(scene.font);
@@ -174,7 +178,8 @@ void paintRowLabel(QPainter& painter, const MemoryScene& scene, std::size_t inde
     if (!twoLines)
         return;
     const auto excess = static_cast<double>(scene.peakOf(index) - scene.capacityOf(index));
-    const QString words = QStringLiteral("%1 over at %2").arg(bytesText(excess), msText(device(scene.schedule->peakAtUs, index)));
+    const QString words =
+        QStringLiteral("%1 over at %2").arg(plotBytesText(excess), msText(device(scene.schedule->peakAtUs, index)));
     const QRectF second(kMargin, top + textHeight, right - kMargin, smallHeight);
     painter.setFont(labelFont(scene.font));
     const double width = QFontMetricsF(labelFont(scene.font)).horizontalAdvance(words);
@@ -211,8 +216,8 @@ void layoutMemory(MemoryScene& scene, const QSizeF& size) {
         if (scene.isOver(i))
             second = std::max(second, 20 + small.horizontalAdvance(QStringLiteral("000.00 GB over at 00,000.0 ms")));
         if (scene.showCapacity && scene.capacityOf(i) > 0)
-            scale = std::max(scale, small.horizontalAdvance(
-                                        figure(static_cast<double>(scene.capacityOf(i)) / 1e9, 1) + QStringLiteral(" GB")));
+            scale = std::max(scale, small.horizontalAdvance(figure(static_cast<double>(scene.capacityOf(i)) / 1e9, 1) +
+                                                            QStringLiteral(" GB")));
     }
     const double labels = std::max(kChip + 6 + name + 12 + peak, second);
     const double left = std::ceil(kMargin + labels + kMargin);
@@ -224,8 +229,8 @@ void layoutMemory(MemoryScene& scene, const QSizeF& size) {
     const auto rows = static_cast<double>(std::max<std::size_t>(1, scene.rowCount()));
     scene.rowHeight = std::floor(std::clamp(room / rows, least, kMaxRowHeight));
     scene.contentHeight = scene.rowHeight * rows;
-    scene.plot = QRectF(left, scene.axisHeight, std::max(1.0, size.width() - left - right),
-                        std::min(room, scene.contentHeight));
+    scene.plot =
+        QRectF(left, scene.axisHeight, std::max(1.0, size.width() - left - right), std::min(room, scene.contentHeight));
 }
 
 void paintMemory(QPainter& painter, const MemoryScene& scene, const QSizeF& size) {
@@ -240,7 +245,8 @@ void paintMemory(QPainter& painter, const MemoryScene& scene, const QSizeF& size
     for (std::size_t i = 0; i < scene.rowCount(); ++i)
         painter.fillRect(scene.rowRect(i), theme.lane);
     painter.restore();
-    paintTimeAxis(painter, scene.plot, scene.axisHeight, {scene.fromUs, scene.toUs, -1.0}, theme, labelFont(scene.font));
+    paintTimeAxis(painter, scene.plot, scene.axisHeight, {scene.fromUs, scene.toUs, -1.0}, theme,
+                  labelFont(scene.font));
 
     painter.save();
     painter.setClipRect(QRectF(0, scene.plot.top(), size.width(), scene.plot.height() + 4));

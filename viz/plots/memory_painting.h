@@ -27,7 +27,7 @@ struct MemoryScene {
     double fromUs = 0.0;
     double toUs = 1.0;
     bool showCapacity = true;
-    QRectF plot;           ///< all rows, without labels and axis
+    QRectF plot; ///< all rows, without labels and axis
     double axisHeight = 0.0;
     double rowHeight = 0.0;
     double scroll = 0.0;

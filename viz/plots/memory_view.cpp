@@ -19,7 +19,8 @@
 namespace pw::viz {
 
 struct MemoryView::Private {
-    explicit Private(MemoryView* view) : q(view) {}
+    explicit Private(MemoryView* view)
+        : q(view) {}
 
     MemoryView* q;
     DeviceSet devices;
@@ -100,14 +101,14 @@ struct MemoryView::Private {
         QString tip;
         if (pos.x() >= s.plot.left() && pos.x() <= s.plot.right() && *row < schedule->memory.size()) {
             const double us = s.fromUs + (pos.x() - s.plot.left()) / s.plot.width() * (s.toUs - s.fromUs);
-            tip = QStringLiteral("%1, %2 at %3\n").arg(deviceTitle(devices, DeviceId(*row)),
-                                                      bytesText(static_cast<double>(bytesAt(schedule->memory[*row], us))),
-                                                      msText(us));
+            tip = QStringLiteral("%1, %2 at %3\n")
+                      .arg(deviceTitle(devices, DeviceId(*row)),
+                           plotBytesText(static_cast<double>(bytesAt(schedule->memory[*row], us))), msText(us));
         }
         const double peakAt = *row < schedule->peakAtUs.size() ? schedule->peakAtUs[*row] : 0.0;
         const QString over = overCapacityText(s, *row);
-        return tip + (over.isEmpty() ? QStringLiteral("peak %1 at %2").arg(bytesText(static_cast<double>(s.peakOf(*row))),
-                                                                         msText(peakAt))
+        return tip + (over.isEmpty() ? QStringLiteral("peak %1 at %2")
+                                           .arg(plotBytesText(static_cast<double>(s.peakOf(*row))), msText(peakAt))
                                      : over);
     }
 
@@ -130,8 +131,11 @@ struct MemoryView::Private {
     }
 };
 
-MemoryView::MemoryView(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>(this)) {
-    d->emptyText = QStringLiteral("No schedule yet. Place the graph and the memory of each device over one step appears here.");
+MemoryView::MemoryView(QWidget* parent)
+    : QWidget(parent)
+    , d(std::make_unique<Private>(this)) {
+    d->emptyText =
+        QStringLiteral("No schedule yet. Place the graph and the memory of each device over one step appears here.");
     d->scrollBar = new QScrollBar(Qt::Vertical, this);
     d->scrollBar->hide();
     connect(d->scrollBar, &QScrollBar::valueChanged, this, [this] { d->invalidate(); });

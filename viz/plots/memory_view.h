@@ -21,7 +21,8 @@ public:
     /// Either both or nullptr: the view then shows its empty text.
     void setSchedule(ProblemPtr problem, std::shared_ptr<const Schedule> schedule);
     /// The same without a compiled problem; capacity per device, 0 = no limit.
-    void setSchedule(DeviceSet devices, std::vector<std::int64_t> capacityBytes, std::shared_ptr<const Schedule> schedule);
+    void setSchedule(DeviceSet devices, std::vector<std::int64_t> capacityBytes,
+                     std::shared_ptr<const Schedule> schedule);
     void setEmptyText(const QString& text);
     void setTheme(const Theme& theme);
     void setShowCapacity(bool on);
@@ -29,7 +30,7 @@ public:
     QSize minimumSizeHint() const override;
 
 public Q_SLOTS:
-    void setHovered(qint64 op); ///< marks the time the op runs
+    void setHovered(qint64 op);                ///< marks the time the op runs
     void setRange(double fromUs, double toUs); ///< follows the timeline; 0, 0 = whole step
     /// PNG or SVG by ending. Empty string on success, else the reason.
     QString exportImage(const QString& file);

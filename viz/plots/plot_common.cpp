@@ -45,7 +45,8 @@ QString figure(double value, int decimals) {
     static const QLocale locale(QLocale::English, QLocale::UnitedStates);
     QString text = locale.toString(std::abs(value), 'f', decimals);
     // A value that rounds to zero has no sign.
-    const bool zero = std::all_of(text.cbegin(), text.cend(), [](QChar c) { return !c.isDigit() || c == QLatin1Char('0'); });
+    const bool zero =
+        std::all_of(text.cbegin(), text.cend(), [](QChar c) { return !c.isDigit() || c == QLatin1Char('0'); });
     return value < 0 && !zero ? kMinus + text : text;
 }
 
@@ -55,7 +56,7 @@ QString msText(double us) {
     return figure(ms, decimals) + QStringLiteral(" ms");
 }
 
-QString bytesText(double bytes) {
+QString plotBytesText(double bytes) {
     const ByteUnit& unit = byteUnit(bytes);
     return QStringLiteral("%1 %2").arg(figure(bytes / unit.factor, unit.decimals), QLatin1String(unit.name));
 }
@@ -64,7 +65,8 @@ QString bytesOfText(double bytes, double capacity) {
     const ByteUnit& unit = byteUnit(capacity);
     int decimals = std::min(unit.decimals, 1);
     // "12.0 of 12.0 GB" would hide that it does not fit.
-    while (bytes > capacity && decimals < 6 && figure(bytes / unit.factor, decimals) == figure(capacity / unit.factor, decimals))
+    while (bytes > capacity && decimals < 6 &&
+           figure(bytes / unit.factor, decimals) == figure(capacity / unit.factor, decimals))
         ++decimals;
     return QStringLiteral("%1 of %2 %3")
         .arg(figure(bytes / unit.factor, decimals), figure(capacity / unit.factor, decimals), QLatin1String(unit.name));
@@ -85,7 +87,8 @@ Ticks niceTicks(double from, double to, int maxCount) {
         }
     }
     ticks.decimals = std::max(0, -static_cast<int>(std::floor(std::log10(ticks.step) + 1e-9)));
-    // Counted in whole steps: adding up the step would drift, and stall where the step is below the resolution of `from`.
+    // Counted in whole steps: adding up the step would drift, and stall where the step is below the resolution of
+    // `from`.
     const double first = std::ceil(from / ticks.step - 1e-9);
     const double last = std::floor(to / ticks.step + 1e-9);
     for (int i = 0; first + i <= last && i <= maxCount + 1; ++i)
@@ -148,8 +151,8 @@ void paintTimeAxis(QPainter& painter, const QRectF& area, double axisHeight, con
 
     painter.setFont(font);
     const double spacing = metrics.horizontalAdvance(QStringLiteral("00,000.0")) + 16;
-    const Ticks ticks = niceTicks(axis.fromUs / 1000.0, axis.toUs / 1000.0,
-                                  std::max(1, static_cast<int>(area.width() / spacing)));
+    const Ticks ticks =
+        niceTicks(axis.fromUs / 1000.0, axis.toUs / 1000.0, std::max(1, static_cast<int>(area.width() / spacing)));
     bool first = true;
     for (const double ms : ticks.values) {
         const double x = std::round(xOf(ms * 1000.0)) + 0.5;

@@ -22,7 +22,7 @@ QString figure(double value, int decimals);
 /// "3,333.6 ms"; more decimals below 10 ms, so that a short op does not read as 0.0.
 QString msText(double us);
 /// "6.57 GB", "80.3 MB", "307 kB", "12 B": units of 1,000.
-QString bytesText(double bytes);
+QString plotBytesText(double bytes);
 /// "13.1 of 12.0 GB": both in the unit of the second, with as many decimals as it takes to show an excess.
 QString bytesOfText(double bytes, double capacity);
 
@@ -45,8 +45,9 @@ QString deviceTitle(const DeviceSet& devices, DeviceId device);
 QFont labelFont(const QFont& base);
 QFont boldFont(const QFont& base);
 
-/// A time axis in ms over `area` (ticks above it, grid lines through it) for [fromUs, toUs]; `endUs` is written in bold at
-/// its place with a line, when it is inside. Returns nothing; draws into the strip of height `axisHeight` above `area`.
+/// A time axis in ms over `area` (ticks above it, grid lines through it) for [fromUs, toUs]; `endUs` is written in bold
+/// at its place with a line, when it is inside. Returns nothing; draws into the strip of height `axisHeight` above
+/// `area`.
 struct TimeAxis {
     double fromUs = 0.0;
     double toUs = 1.0;

@@ -21,7 +21,8 @@ double rowHeight(const QFont& font) {
     return std::ceil(std::max(22.0, QFontMetricsF(font).height() + 6));
 }
 
-double valueWidth(const QFontMetricsF& metrics, const QString& header, const QList<RewardLegend::Row>& rows, bool best) {
+double valueWidth(const QFontMetricsF& metrics, const QString& header, const QList<RewardLegend::Row>& rows,
+                  bool best) {
     // Room for a common figure from the start, so that the plot keeps its width when the cursor appears.
     double width = std::max(metrics.horizontalAdvance(header), metrics.horizontalAdvance(QStringLiteral("00,000.0")));
     for (const RewardLegend::Row& row : rows)
@@ -31,12 +32,15 @@ double valueWidth(const QFontMetricsF& metrics, const QString& header, const QLi
 
 } // namespace
 
-void paintRunMarker(QPainter& painter, const QPointF& centre, double size, const RunStyle& style, const QColor& inside) {
+void paintRunMarker(QPainter& painter, const QPointF& centre, double size, const RunStyle& style,
+                    const QColor& inside) {
     painter.setPen(QPen(style.color, 1.5));
     painter.setBrush(style.marker == 4 ? style.color : inside);
     const double r = size / 2;
     switch (style.marker) {
-    case 1: painter.drawRect(QRectF(centre.x() - r, centre.y() - r, size, size)); break;
+    case 1:
+        painter.drawRect(QRectF(centre.x() - r, centre.y() - r, size, size));
+        break;
     case 2:
         painter.drawPolygon(QPolygonF{centre + QPointF(-r, r), centre + QPointF(r, r), centre + QPointF(0, -r)});
         break;
@@ -44,7 +48,9 @@ void paintRunMarker(QPainter& painter, const QPointF& centre, double size, const
         painter.drawPolygon(QPolygonF{centre + QPointF(-r, 0), centre + QPointF(0, r), centre + QPointF(r, 0),
                                       centre + QPointF(0, -r)});
         break;
-    default: painter.drawEllipse(centre, r, r); break;
+    default:
+        painter.drawEllipse(centre, r, r);
+        break;
     }
 }
 
@@ -79,7 +85,8 @@ void RewardLegend::paint(QPainter& painter, const QRectF& area, const Theme& the
     painter.setFont(small);
     painter.setPen(theme.muted);
     painter.drawText(line.adjusted(kPadding, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, title);
-    painter.drawText(QRectF(area.left(), line.top(), atRight - area.left(), height), Qt::AlignVCenter | Qt::AlignRight, atHeader);
+    painter.drawText(QRectF(area.left(), line.top(), atRight - area.left(), height), Qt::AlignVCenter | Qt::AlignRight,
+                     atHeader);
     painter.drawText(line.adjusted(0, 0, -kPadding, 0), Qt::AlignVCenter | Qt::AlignRight, QStringLiteral("best"));
     painter.setPen(QPen(theme.line, 1));
     painter.drawLine(QPointF(area.left(), line.bottom() - 0.5), QPointF(area.right(), line.bottom() - 0.5));
@@ -114,16 +121,17 @@ void RewardLegend::paint(QPainter& painter, const QRectF& area, const Theme& the
         painter.setPen(theme.text);
         painter.drawText(QRectF(nameLeft, line.top(), nameWidth, height), Qt::AlignVCenter | Qt::AlignLeft,
                          metrics.elidedText(row.name, Qt::ElideMiddle, nameWidth));
-        painter.drawText(QRectF(area.left(), line.top(), atRight - area.left(), height), Qt::AlignVCenter | Qt::AlignRight,
-                         row.at);
+        painter.drawText(QRectF(area.left(), line.top(), atRight - area.left(), height),
+                         Qt::AlignVCenter | Qt::AlignRight, row.at);
         painter.drawText(line.adjusted(0, 0, -kPadding, 0), Qt::AlignVCenter | Qt::AlignRight, row.best);
     }
     line.translate(0, height);
     if (!note.isEmpty() && line.top() < area.bottom()) {
         painter.setFont(small);
         painter.setPen(theme.muted);
-        painter.drawText(QRectF(area.left() + kPadding, line.top() + 6, area.width() - 2 * kPadding, area.bottom() - line.top() - 6),
-                         Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
+        painter.drawText(
+            QRectF(area.left() + kPadding, line.top() + 6, area.width() - 2 * kPadding, area.bottom() - line.top() - 6),
+            Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, note);
     }
     painter.restore();
 }

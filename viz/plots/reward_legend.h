@@ -19,7 +19,7 @@ struct RewardLegend {
         QString name;
         RunStyle style;
         bool live = false;
-        QString at;   ///< empty = no cursor
+        QString at; ///< empty = no cursor
         QString best;
     };
 

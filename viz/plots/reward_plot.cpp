@@ -47,7 +47,8 @@ struct RewardPlot::Private {
         std::unique_ptr<Curve> curve; ///< address is stable: the canvas refers to it
     };
 
-    explicit Private(RewardPlot* plot) : q(plot) {}
+    explicit Private(RewardPlot* plot)
+        : q(plot) {}
 
     RewardPlot* q;
     std::vector<Run> runs;
@@ -115,7 +116,8 @@ struct RewardPlot::Private {
         legend.title = content.yLabel;
         const bool cursor = std::isfinite(content.cursor);
         if (cursor)
-            legend.atHeader = QStringLiteral("at ") + figure(content.cursor, content.cursor == std::floor(content.cursor) ? 0 : 2);
+            legend.atHeader =
+                QStringLiteral("at ") + figure(content.cursor, content.cursor == std::floor(content.cursor) ? 0 : 2);
         std::size_t hidden = 0;
         for (const Run& run : runs) {
             RewardLegend::Row row{run.name, runStyle(run.styleIndex, theme), run.live, {}, {}};
@@ -128,10 +130,12 @@ struct RewardPlot::Private {
             legend.rows.push_back(row);
         }
         if (smoothing > 0.0)
-            legend.note = QStringLiteral("Line: smoothed by %1. Band: lowest to highest raw value. ").arg(figure(smoothing, 2));
+            legend.note =
+                QStringLiteral("Line: smoothed by %1. Band: lowest to highest raw value. ").arg(figure(smoothing, 2));
         legend.note += lowestIsBest ? QStringLiteral("Lower is better.") : QStringLiteral("Higher is better.");
         if (content.logY && hidden > 0)
-            legend.note += QStringLiteral(" %1 values at or below zero have no place on a logarithmic axis.").arg(hidden);
+            legend.note +=
+                QStringLiteral(" %1 values at or below zero have no place on a logarithmic axis.").arg(hidden);
         return legend;
     }
 
@@ -148,9 +152,11 @@ struct RewardPlot::Private {
         const RewardLegend l = legend();
         const double width = l.preferredWidth(q->font());
         if (size.width() >= 2.0 * width)
-            return {QRectF(0, 0, size.width() - width - 12, size.height()), QRectF(size.width() - width - 4, 4, width, size.height() - 8)};
+            return {QRectF(0, 0, size.width() - width - 12, size.height()),
+                    QRectF(size.width() - width - 4, 4, width, size.height() - 8)};
         const double height = std::min(l.preferredHeight(q->font()), size.height() * 0.4);
-        return {QRectF(0, 0, size.width(), size.height() - height), QRectF(4, size.height() - height, size.width() - 8, height)};
+        return {QRectF(0, 0, size.width(), size.height() - height),
+                QRectF(4, size.height() - height, size.width() - 8, height)};
     }
 
     void placeParts() {
@@ -199,7 +205,8 @@ struct RewardPlot::Private {
             return;
         const Curve& curve = *longest->curve;
         const auto last = static_cast<std::int64_t>(curve.size()) - 1;
-        std::int64_t i = std::isfinite(content.cursor) ? static_cast<std::int64_t>(curve.nearest(content.cursor)) + step : last;
+        std::int64_t i =
+            std::isfinite(content.cursor) ? static_cast<std::int64_t>(curve.nearest(content.cursor)) + step : last;
         i = std::clamp<std::int64_t>(i, 0, last);
         moveCursor(curve.x(static_cast<std::size_t>(i)));
     }
@@ -271,7 +278,9 @@ struct RewardPlot::Private {
     }
 };
 
-RewardPlot::RewardPlot(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>(this)) {
+RewardPlot::RewardPlot(QWidget* parent)
+    : QWidget(parent)
+    , d(std::make_unique<Private>(this)) {
     d->emptyText = QStringLiteral("No run has recorded a reward. Start one with Train…");
     d->replotTimer = new QTimer(this);
     d->replotTimer->setSingleShot(true);
@@ -461,13 +470,23 @@ void RewardPlot::changeEvent(QEvent* event) {
 
 void RewardPlot::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
-    case Qt::Key_Left: d->stepCursor(-1); break;
-    case Qt::Key_Right: d->stepCursor(1); break;
-    case Qt::Key_Escape: d->moveCursor(kNotANumber); break;
+    case Qt::Key_Left:
+        d->stepCursor(-1);
+        break;
+    case Qt::Key_Right:
+        d->stepCursor(1);
+        break;
+    case Qt::Key_Escape:
+        d->moveCursor(kNotANumber);
+        break;
     case Qt::Key_Home:
     case Qt::Key_F:
-    case Qt::Key_0: zoomToFit(); break;
-    default: QWidget::keyPressEvent(event); break;
+    case Qt::Key_0:
+        zoomToFit();
+        break;
+    default:
+        QWidget::keyPressEvent(event);
+        break;
     }
 }
 

@@ -11,9 +11,9 @@
 
 namespace pw::viz {
 
-/// Curves of one metric over steps for several runs: raw band, smoothed line, live run on top, cursor that reads all runs,
-/// reference lines. QCustomPlot inside, behind a pimpl. GUI thread only; appends are cheap and drawn at most 10 times a
-/// second.
+/// Curves of one metric over steps for several runs: raw band, smoothed line, live run on top, cursor that reads all
+/// runs, reference lines. QCustomPlot inside, behind a pimpl. GUI thread only; appends are cheap and drawn at most 10
+/// times a second.
 class RewardPlot : public QWidget {
     Q_OBJECT
 
@@ -31,7 +31,9 @@ public:
     /// x ascending within a run. Not-a-number values are gaps.
     void append(qint64 run, const std::vector<double>& x, const std::vector<double>& y);
     void setData(qint64 run, std::vector<double> x, std::vector<double> y);
-    void setReference(const QString& name, double value); ///< horizontal line with its name, in the metric's own unit before scale; NaN removes it
+    void setReference(
+        const QString& name,
+        double value); ///< horizontal line with its name, in the metric's own unit before scale; NaN removes it
     void setSmoothing(double weight); ///< exponential moving average, 0 = off, below 1
     void setLogY(bool on);
     void setTheme(const Theme& theme);

@@ -14,10 +14,13 @@ constexpr double kNarrowPx = 6.0;
 
 BarLook lookOf(Phase phase) {
     switch (phase) {
-    case Phase::Backward: return BarLook::Fill;
-    case Phase::Optimizer: return BarLook::HalfFill;
+    case Phase::Backward:
+        return BarLook::Fill;
+    case Phase::Optimizer:
+        return BarLook::HalfFill;
     case Phase::Forward:
-    case Phase::Auxiliary: break;
+    case Phase::Auxiliary:
+        break;
     }
     return BarLook::Tint;
 }
@@ -60,8 +63,8 @@ void finish(TimelineLane& lane) {
 
 void addOps(TimelineModel& model, const OpGraph& graph, std::size_t deviceCount, const Schedule& schedule,
             const std::vector<bool>& moved) {
-    const std::size_t count = std::min({graph.opCount(), schedule.placement.size(), schedule.startUs.size(),
-                                        schedule.endUs.size()});
+    const std::size_t count =
+        std::min({graph.opCount(), schedule.placement.size(), schedule.startUs.size(), schedule.endUs.size()});
     model.laneOfOp.assign(graph.opCount(), -1);
     for (std::size_t i = 0; i < count; ++i) {
         const DeviceId device = schedule.placement[i];
@@ -69,7 +72,7 @@ void addOps(TimelineModel& model, const OpGraph& graph, std::size_t deviceCount,
             !std::isfinite(schedule.endUs[i]))
             continue;
         const Op& op = graph.op(OpId(i));
-        const BarLook look = moved.empty() ? lookOf(op.phase)
+        const BarLook look = moved.empty()                  ? lookOf(op.phase)
                              : i < moved.size() && moved[i] ? BarLook::Fill
                                                             : BarLook::Tint;
         append(model.lanes[device.index()], schedule.startUs[i], schedule.endUs[i], i, op.scope.value(), look);
@@ -155,7 +158,8 @@ void mergeBars(const TimelineLane& lane, const TimeWindow& window, std::vector<P
     LookShares shares;
     double lastWidth = 0.0; // of the bar that was merged last: a wide bar keeps its edges
     double pixelEnd = 0.0;  // right edge of the pixel, or of the rectangle, that a bar has to stay in to share it
-    for (std::size_t i = firstEndingAfter(lane, window.fromUs); i < lane.size() && lane.startUs[i] <= window.toUs; ++i) {
+    for (std::size_t i = firstEndingAfter(lane, window.fromUs); i < lane.size() && lane.startUs[i] <= window.toUs;
+         ++i) {
         if (lane.endUs[i] < window.fromUs)
             continue; // hidden behind a longer one that started earlier
         const double x0 = (lane.startUs[i] - window.fromUs) * scale;

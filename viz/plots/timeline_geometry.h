@@ -19,9 +19,9 @@ struct TimelineLane {
     DeviceId device;
     std::vector<double> startUs;
     std::vector<double> endUs;
-    std::vector<double> maxEndUs;      ///< largest end up to here: what makes the visible range a binary search
-    std::vector<std::uint32_t> item;   ///< op, or index into Schedule::transfers
-    std::vector<std::uint32_t> group;  ///< bars of one group may merge: scope of an op, receiver of a transfer
+    std::vector<double> maxEndUs;     ///< largest end up to here: what makes the visible range a binary search
+    std::vector<std::uint32_t> item;  ///< op, or index into Schedule::transfers
+    std::vector<std::uint32_t> group; ///< bars of one group may merge: scope of an op, receiver of a transfer
     std::vector<BarLook> look;
 
     std::size_t size() const { return startUs.size(); }
@@ -43,10 +43,10 @@ struct PixelBar {
     static constexpr std::uint32_t kMixed = 0xFFFFFFFFU;
 
     double x0 = 0.0;
-    double x1 = 0.0; ///< at least x0; the painter gives every bar a pixel
+    double x1 = 0.0;         ///< at least x0; the painter gives every bar a pixel
     std::uint32_t first = 0; ///< positions in the lane, both included
     std::uint32_t last = 0;
-    std::uint32_t group = 0; ///< kMixed where bars of several groups share a pixel
+    std::uint32_t group = 0;      ///< kMixed where bars of several groups share a pixel
     BarLook look = BarLook::Tint; ///< of the largest share
 
     std::uint32_t count() const { return last - first + 1; }
@@ -61,8 +61,8 @@ struct PathBox {
 
 /// The bars of one schedule, without any idea of pixels or paint. Immutable once built.
 struct TimelineModel {
-    std::vector<TimelineLane> lanes; ///< compute lanes by device, then a lane for every device that sends
-    std::vector<std::int32_t> laneOfOp; ///< -1 for an op without a device
+    std::vector<TimelineLane> lanes;        ///< compute lanes by device, then a lane for every device that sends
+    std::vector<std::int32_t> laneOfOp;     ///< -1 for an op without a device
     std::vector<std::int32_t> laneOfSender; ///< per device, -1 if it sends nothing
     double endUs = 0.0;
     std::size_t barCount = 0;

@@ -55,8 +55,7 @@ QRectF barRect(const TimelineScene& scene, const QRectF& lane, double x0, double
 
 QString barLabel(const TimelineScene& scene, const TimelineLane& lane, const PixelBar& bar) {
     if (lane.kind == TimelineLane::Kind::Sends)
-        return bar.group == PixelBar::kMixed ? QString()
-                                             : QString::fromStdString(deviceLetter(DeviceId(bar.group)));
+        return bar.group == PixelBar::kMixed ? QString() : QString::fromStdString(deviceLetter(DeviceId(bar.group)));
     if (bar.look == BarLook::HalfFill && !scene.compare)
         return {};
     if (bar.count() == 1)
@@ -134,7 +133,8 @@ void paintLaneLabel(QPainter& painter, const TimelineScene& scene, const Timelin
         return;
     }
     painter.setRenderHint(QPainter::Antialiasing);
-    paintDeviceChip(painter, QRectF(kMargin + 0.5, std::round(row.center().y() - kChip / 2) + 0.5, kChip - 1, kChip - 1),
+    paintDeviceChip(painter,
+                    QRectF(kMargin + 0.5, std::round(row.center().y() - kChip / 2) + 0.5, kChip - 1, kChip - 1),
                     lane.device, *scene.theme);
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.setFont(scene.font);
@@ -258,7 +258,8 @@ std::optional<QRectF> TimelineLayout::laneRect(std::size_t lane) const {
     if (lane >= rowOfLane.size() || rowOfLane[lane] < 0)
         return std::nullopt;
     const Row& row = rows[static_cast<std::size_t>(rowOfLane[lane])];
-    return QRectF(plot.left(), plot.top() + row.top - scroll + row.barInset, plot.width(), row.height - 2 * row.barInset);
+    return QRectF(plot.left(), plot.top() + row.top - scroll + row.barInset, plot.width(),
+                  row.height - 2 * row.barInset);
 }
 
 std::optional<std::size_t> TimelineLayout::laneAt(double y) const {
@@ -298,8 +299,8 @@ TimelineLayout layoutTimeline(const TimelineModel& model, const OpGraph& graph, 
     }
     layout.contentHeight = top;
     const double room = size.height() - layout.axisHeight - layout.legendHeight;
-    layout.plot = QRectF(left, layout.axisHeight, std::max(1.0, size.width() - left - 12.0),
-                         std::max(1.0, std::min(top, room)));
+    layout.plot =
+        QRectF(left, layout.axisHeight, std::max(1.0, size.width() - left - 12.0), std::max(1.0, std::min(top, room)));
     return layout;
 }
 
@@ -330,8 +331,8 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene, const QSizeF& 
                   labelFont(scene.font));
     painter.setFont(labelFont(scene.font));
     painter.setPen(theme.muted);
-    painter.drawText(QRectF(0, 0, layout.plot.left() - kMargin, layout.axisHeight - 6), Qt::AlignRight | Qt::AlignBottom,
-                     QStringLiteral("busy"));
+    painter.drawText(QRectF(0, 0, layout.plot.left() - kMargin, layout.axisHeight - 6),
+                     Qt::AlignRight | Qt::AlignBottom, QStringLiteral("busy"));
 
     painter.save();
     painter.setClipRect(QRectF(0, layout.plot.top(), size.width(), layout.plot.height()));
@@ -358,7 +359,8 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene, const QSizeF& 
     paintLegend(painter, scene, size);
 }
 
-void paintTimelineMarks(QPainter& painter, const TimelineScene& scene, const QList<quint32>& selection, qint64 hovered) {
+void paintTimelineMarks(QPainter& painter, const TimelineScene& scene, const QList<quint32>& selection,
+                        qint64 hovered) {
     painter.save();
     painter.setClipRect(scene.layout.plot.adjusted(-4, -4, 4, 4));
     painter.setRenderHint(QPainter::Antialiasing);
@@ -391,7 +393,8 @@ void paintTimelineMarks(QPainter& painter, const TimelineScene& scene, const QLi
             const auto rect = lane < 0 ? std::nullopt : scene.layout.laneRect(static_cast<std::size_t>(lane));
             if (rect)
                 painter.drawRect(barRect(scene, *rect, scene.window.toPx(transfer.startUs),
-                                         scene.window.toPx(transfer.endUs), BarLook::Fill).adjusted(0, 0, -1, -1));
+                                         scene.window.toPx(transfer.endUs), BarLook::Fill)
+                                     .adjusted(0, 0, -1, -1));
         }
     }
     painter.restore();

@@ -82,8 +82,9 @@ QString opTip(const OpGraph& graph, const DeviceSet& devices, const Schedule& sc
     const DeviceId device = schedule.placement[op.index()];
     QStringList lines;
     lines << QString::fromStdString(data.name);
-    lines << QStringLiteral("%1, %2, %3").arg(QString::fromStdString(data.type), QLatin1String(phaseName(data.phase)),
-                                              device.isValid() ? deviceTitle(devices, device) : QStringLiteral("no device"));
+    lines << QStringLiteral("%1, %2, %3")
+                 .arg(QString::fromStdString(data.type), QLatin1String(phaseName(data.phase)),
+                      device.isValid() ? deviceTitle(devices, device) : QStringLiteral("no device"));
     lines << timesLine(valueAt(schedule.startUs, op), valueAt(schedule.endUs, op));
     if (const QString reason = waitReason(graph, devices, schedule, op); !reason.isEmpty())
         lines << QStringLiteral("waited for: ") + reason;
@@ -94,9 +95,9 @@ QString transferTip(const OpGraph& graph, const DeviceSet& devices, const Transf
     QStringList lines;
     if (transfer.producer.index() < graph.opCount())
         lines << QStringLiteral("output of ") + QString::fromStdString(graph.op(transfer.producer).name);
-    lines << QStringLiteral("%1, %2").arg(route(devices, transfer),
-                                          transfer.tensor.isValid() ? bytesText(static_cast<double>(transfer.bytes))
-                                                                    : QStringLiteral("order only"));
+    lines << QStringLiteral("%1, %2").arg(route(devices, transfer), transfer.tensor.isValid()
+                                                                        ? plotBytesText(static_cast<double>(transfer.bytes))
+                                                                        : QStringLiteral("order only"));
     lines << timesLine(transfer.startUs, transfer.endUs);
     lines << QStringLiteral("arrives ") + msText(transfer.arriveUs);
     const double queued = transfer.startUs - transfer.readyUs;

@@ -7,8 +7,8 @@
 
 namespace pw::viz {
 
-/// Plain text for the tooltip of an op's bar: what it is, when it ran, and what it waited for: for the device (all inputs
-/// were there), for an input (which one came last), for a link (its transfer stood in a queue).
+/// Plain text for the tooltip of an op's bar: what it is, when it ran, and what it waited for: for the device (all
+/// inputs were there), for an input (which one came last), for a link (its transfer stood in a queue).
 QString opTip(const OpGraph& graph, const DeviceSet& devices, const Schedule& schedule, OpId op);
 QString transferTip(const OpGraph& graph, const DeviceSet& devices, const Transfer& transfer);
 

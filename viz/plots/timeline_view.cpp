@@ -43,7 +43,8 @@ struct Hit {
 struct TimelineView::Private {
     enum class Drag { None, Pressed, Pan, Span };
 
-    explicit Private(TimelineView* view) : q(view) {}
+    explicit Private(TimelineView* view)
+        : q(view) {}
 
     TimelineView* q;
     GraphPtr graph;
@@ -109,8 +110,8 @@ struct TimelineView::Private {
             scrollBar->hide();
             return;
         }
-        const TimelineLayout layout = layoutTimeline(model, *graph, devices, *schedule, QSizeF(q->size()), q->font(),
-                                                     showLinks);
+        const TimelineLayout layout =
+            layoutTimeline(model, *graph, devices, *schedule, QSizeF(q->size()), q->font(), showLinks);
         const int hidden = static_cast<int>(std::ceil(layout.contentHeight - layout.plot.height()));
         scrollBar->setRange(0, std::max(0, hidden));
         scrollBar->setPageStep(static_cast<int>(layout.plot.height()));
@@ -224,8 +225,8 @@ struct TimelineView::Private {
         const auto hit = hitAt(tooltipPos);
         if (!hit || !q->isVisible())
             return;
-        const QString tip = hit->transfer ? transferTip(*graph, devices, *hit->transfer)
-                                          : opTip(*graph, devices, *schedule, hit->op);
+        const QString tip =
+            hit->transfer ? transferTip(*graph, devices, *hit->transfer) : opTip(*graph, devices, *schedule, hit->op);
         QToolTip::showText(q->mapToGlobal(tooltipPos), tip, q);
     }
 
@@ -242,7 +243,8 @@ struct TimelineView::Private {
         } else {
             position = 0;
         }
-        if (lane >= model.lanes.size() || position < 0 || position >= static_cast<std::int64_t>(model.lanes[lane].size()))
+        if (lane >= model.lanes.size() || position < 0 ||
+            position >= static_cast<std::int64_t>(model.lanes[lane].size()))
             return;
         const auto index = static_cast<std::size_t>(position);
         select({model.lanes[lane].item[index]});
@@ -289,8 +291,11 @@ struct TimelineView::Private {
     }
 };
 
-TimelineView::TimelineView(QWidget* parent) : QWidget(parent), d(std::make_unique<Private>(this)) {
-    d->emptyText = QStringLiteral("No schedule yet. Place the graph and its simulated step appears here, a lane per device.");
+TimelineView::TimelineView(QWidget* parent)
+    : QWidget(parent)
+    , d(std::make_unique<Private>(this)) {
+    d->emptyText =
+        QStringLiteral("No schedule yet. Place the graph and its simulated step appears here, a lane per device.");
     d->scrollBar = new QScrollBar(Qt::Vertical, this);
     d->scrollBar->hide();
     d->tooltipTimer = new QTimer(this);
@@ -418,8 +423,8 @@ void TimelineView::setRange(double fromUs, double toUs) {
 QString TimelineView::exportImage(const QString& file) {
     if (!d->hasSchedule())
         return QStringLiteral("there is no schedule to draw");
-    const TimelineLayout layout = layoutTimeline(d->model, *d->graph, d->devices, *d->schedule, QSizeF(width(), 1e6),
-                                                 font(), d->showLinks);
+    const TimelineLayout layout =
+        layoutTimeline(d->model, *d->graph, d->devices, *d->schedule, QSizeF(width(), 1e6), font(), d->showLinks);
     const QSize size(width(), static_cast<int>(layout.axisHeight + layout.contentHeight + layout.legendHeight));
     const TimelineScene scene = d->scene(QSizeF(size), false);
     return writePicture(file, size, QStringLiteral("Timeline of ") + QString::fromStdString(d->graph->name()),
@@ -534,7 +539,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     if (!d->hasSchedule())
         return;
     if (drag == Private::Drag::Span && d->spanUs) {
-        d->select(d->opsWithin(std::min(d->spanUs->first, d->spanUs->second), std::max(d->spanUs->first, d->spanUs->second)));
+        d->select(
+            d->opsWithin(std::min(d->spanUs->first, d->spanUs->second), std::max(d->spanUs->first, d->spanUs->second)));
     } else if (drag == Private::Drag::Pressed || drag == Private::Drag::Span) {
         d->spanUs.reset();
         d->click(event->position(), event->modifiers().testFlag(Qt::ControlModifier));
@@ -561,26 +567,46 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-    case Qt::Key_W: zoomIn(); break;
+    case Qt::Key_W:
+        zoomIn();
+        break;
     case Qt::Key_Minus:
-    case Qt::Key_S: zoomOut(); break;
+    case Qt::Key_S:
+        zoomOut();
+        break;
     case Qt::Key_Left:
-    case Qt::Key_A: d->pan(-0.1 * spanUs); break;
+    case Qt::Key_A:
+        d->pan(-0.1 * spanUs);
+        break;
     case Qt::Key_Right:
-    case Qt::Key_D: d->pan(0.1 * spanUs); break;
-    case Qt::Key_Up: d->scrollBar->setValue(d->scrollBar->value() - d->scrollBar->singleStep()); break;
-    case Qt::Key_Down: d->scrollBar->setValue(d->scrollBar->value() + d->scrollBar->singleStep()); break;
+    case Qt::Key_D:
+        d->pan(0.1 * spanUs);
+        break;
+    case Qt::Key_Up:
+        d->scrollBar->setValue(d->scrollBar->value() - d->scrollBar->singleStep());
+        break;
+    case Qt::Key_Down:
+        d->scrollBar->setValue(d->scrollBar->value() + d->scrollBar->singleStep());
+        break;
     case Qt::Key_Home:
     case Qt::Key_F:
-    case Qt::Key_0: zoomToFit(); break;
-    case Qt::Key_Comma: d->walk(-1); break;
-    case Qt::Key_Period: d->walk(1); break;
+    case Qt::Key_0:
+        zoomToFit();
+        break;
+    case Qt::Key_Comma:
+        d->walk(-1);
+        break;
+    case Qt::Key_Period:
+        d->walk(1);
+        break;
     case Qt::Key_Escape:
         d->spanUs.reset();
         d->select({});
         update();
         break;
-    default: QWidget::keyPressEvent(event); break;
+    default:
+        QWidget::keyPressEvent(event);
+        break;
     }
 }
 

@@ -10,10 +10,10 @@
 
 namespace pw::viz {
 
-/// Lanes per device and per sending device's links over one simulated step. Wheel zooms at the pointer, drag pans, click
-/// selects (Ctrl adds), Shift+drag measures a span and selects its ops, double click fits. Keys: + and - zoom, arrows pan,
-/// Home fits, comma and dot walk the bars of a lane, Escape clears. Bars below a pixel are merged, none is lost.
-/// GUI thread only.
+/// Lanes per device and per sending device's links over one simulated step. Wheel zooms at the pointer, drag pans,
+/// click selects (Ctrl adds), Shift+drag measures a span and selects its ops, double click fits. Keys: + and - zoom,
+/// arrows pan, Home fits, comma and dot walk the bars of a lane, Escape clears. Bars below a pixel are merged, none is
+/// lost. GUI thread only.
 class TimelineView : public QWidget {
     Q_OBJECT
 

@@ -52,12 +52,18 @@ void renderCentered(QSvgRenderer* renderer, QPainter& painter, const QRectF& rec
 
 QColor toneColor(IconTone tone, const Theme& theme) {
     switch (tone) {
-    case IconTone::Text: return theme.text;
-    case IconTone::Muted: return theme.muted;
-    case IconTone::Accent: return theme.accent;
-    case IconTone::OnAccent: return theme.onAccent;
-    case IconTone::Danger: return theme.danger;
-    case IconTone::Warning: return theme.warning;
+    case IconTone::Text:
+        return theme.text;
+    case IconTone::Muted:
+        return theme.muted;
+    case IconTone::Accent:
+        return theme.accent;
+    case IconTone::OnAccent:
+        return theme.onAccent;
+    case IconTone::Danger:
+        return theme.danger;
+    case IconTone::Warning:
+        return theme.warning;
     }
     return theme.text;
 }
@@ -69,7 +75,9 @@ public:
         QColor off, on, disabled;
     };
 
-    GlyphEngine(QString name, Colors colors) : m_name(std::move(name)), m_colors(std::move(colors)) {}
+    GlyphEngine(QString name, Colors colors)
+        : m_name(std::move(name))
+        , m_colors(std::move(colors)) {}
 
     void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State state) override {
         const QColor& color = mode == QIcon::Disabled ? m_colors.disabled
@@ -136,7 +144,8 @@ void paintIcon(QPainter& painter, const QRectF& rect, const QString& name, const
 QStringList iconNames() {
     initIconResource();
     QStringList names;
-    for (const QString& file : QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name)) {
+    for (const QString& file :
+         QDir(QStringLiteral(":/icons")).entryList({QStringLiteral("*.svg")}, QDir::Files, QDir::Name)) {
         const QString name = file.chopped(4);
         if (name != kAppIconName)
             names.push_back(name);

@@ -56,10 +56,14 @@ QPen runPen(const RunStyle& style, double width) {
 
 QCPScatterStyle::ScatterShape shapeOf(const RunStyle& style) {
     switch (style.marker) {
-    case 1: return QCPScatterStyle::ssSquare;
-    case 2: return QCPScatterStyle::ssTriangle;
-    case 3: return QCPScatterStyle::ssDiamond;
-    default: return QCPScatterStyle::ssCircle;
+    case 1:
+        return QCPScatterStyle::ssSquare;
+    case 2:
+        return QCPScatterStyle::ssTriangle;
+    case 3:
+        return QCPScatterStyle::ssDiamond;
+    default:
+        return QCPScatterStyle::ssCircle;
     }
 }
 
@@ -109,7 +113,9 @@ struct CurveCanvas::Private {
     };
 
     Private(QWidget* parent, const CanvasContent& c, Callbacks cb)
-        : plot(new QCustomPlot(parent)), content(c), callbacks(std::move(cb)) {}
+        : plot(new QCustomPlot(parent))
+        , content(c)
+        , callbacks(std::move(cb)) {}
 
     QCustomPlot* plot; ///< owned by the parent widget
     const CanvasContent& content;
@@ -167,7 +173,8 @@ struct CurveCanvas::Private {
                                      : std::numeric_limits<double>::quiet_NaN());
         });
         QObject::connect(plot, &QCustomPlot::mousePress, plot, [this](QMouseEvent*) { callbacks.pressed(); });
-        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, plot, [this](QMouseEvent*) { callbacks.doubleClicked(); });
+        QObject::connect(plot, &QCustomPlot::mouseDoubleClick, plot,
+                         [this](QMouseEvent*) { callbacks.doubleClicked(); });
         const auto onRange = [this] {
             if (!settingRange)
                 callbacks.rangeChangedByUser();
@@ -237,7 +244,8 @@ struct CurveCanvas::Private {
         for (const CanvasContent::Reference& reference : content.references) {
             const double value = reference.value * content.scale;
             const double away = std::max(range.low - value, value - range.high);
-            if ((!content.logY && away <= kReferenceReach * span) || (content.logY && value > range.low / 10 && value < range.high * 10))
+            if ((!content.logY && away <= kReferenceReach * span) ||
+                (content.logY && value > range.low / 10 && value < range.high * 10))
                 range.include(value);
         }
         if (content.logY) {
@@ -280,7 +288,8 @@ struct CurveCanvas::Private {
         settingRange = false;
         const QCPRange range = plot->yAxis->range();
         const bool decades = content.logY && range.lower > 0.0 && range.upper / range.lower >= kDecadeTicksFrom;
-        plot->yAxis->setTicker(decades ? QSharedPointer<QCPAxisTicker>(logTicker) : QSharedPointer<QCPAxisTicker>(yTicker));
+        plot->yAxis->setTicker(decades ? QSharedPointer<QCPAxisTicker>(logTicker)
+                                       : QSharedPointer<QCPAxisTicker>(yTicker));
         plot->xAxis->setLabel(content.xLabel);
         plot->yAxis->setLabel(content.yLabel);
         setMargins(decades);
@@ -296,7 +305,9 @@ struct CurveCanvas::Private {
         const QFontMetricsF metrics(labelFont(font));
         const double height = plot->viewport().height();
         yTicker->setTickCount(std::clamp(static_cast<int>(height / (3.2 * metrics.height())), 2, 8));
-        xTicker->setTickCount(std::clamp(static_cast<int>(plot->viewport().width() / metrics.horizontalAdvance(QStringLiteral("00,000,000"))), 2, 10));
+        xTicker->setTickCount(std::clamp(
+            static_cast<int>(plot->viewport().width() / metrics.horizontalAdvance(QStringLiteral("00,000,000"))), 2,
+            10));
         double widest = metrics.horizontalAdvance(QStringLiteral("0,000"));
         const QCPRange range = plot->yAxis->range();
         const Ticks ticks = niceTicks(range.lower, range.upper, yTicker->tickCount());
@@ -309,13 +320,16 @@ struct CurveCanvas::Private {
         const int line = static_cast<int>(std::ceil(metrics.height()));
         const int labelRoom = content.yLabel.isEmpty() ? 0 : line + 4;
         const int bottom = line + 8 + (content.xLabel.isEmpty() ? 0 : line);
-        plot->axisRect()->setMargins(QMargins(labelRoom + static_cast<int>(std::ceil(leftLabelWidth)) + 12, line + 8, 12, bottom));
+        plot->axisRect()->setMargins(
+            QMargins(labelRoom + static_cast<int>(std::ceil(leftLabelWidth)) + 12, line + 8, 12, bottom));
     }
 
-    /// Curves are thinned to the width of the axes: that has to be the width they are about to be drawn in, not the last.
+    /// Curves are thinned to the width of the axes: that has to be the width they are about to be drawn in, not the
+    /// last.
     void layOut() {
         plot->plotLayout()->setOuterRect(plot->viewport());
-        for (const auto phase : {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+        for (const auto phase :
+             {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
             plot->plotLayout()->update(phase);
     }
 
@@ -329,7 +343,8 @@ struct CurveCanvas::Private {
 
         DrawnBand band;
         if (content.smoothed)
-            band = drawnBand(curve, x.lower, x.upper, static_cast<std::size_t>(static_cast<double>(columns) / kBandWindowPx) + 1);
+            band = drawnBand(curve, x.lower, x.upper,
+                             static_cast<std::size_t>(static_cast<double>(columns) / kBandWindowPx) + 1);
         QColor veil = run.style.color;
         veil.setAlphaF(theme.isDark() ? 0.22F : 0.20F);
         const QVector<double> bandX(band.x.begin(), band.x.end());
@@ -386,7 +401,8 @@ struct CurveCanvas::Private {
         }
         p.end->setData(endX, endY, true);
         p.end->setLineStyle(QCPGraph::lsNone);
-        p.end->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.lane, 1.5), QBrush(run.style.color), 10));
+        p.end->setScatterStyle(
+            QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.lane, 1.5), QBrush(run.style.color), 10));
     }
 
     void drawLiveTag() {
@@ -441,7 +457,8 @@ struct CurveCanvas::Private {
         cursorLine->setPen(QPen(theme.text, 1));
         cursorLine->point1->setCoords(content.cursor, 1);
         cursorLine->point2->setCoords(content.cursor, 2);
-        cursorTag->setText(QStringLiteral("%1 %2").arg(content.xLabel, figure(content.cursor, content.cursor == std::floor(content.cursor) ? 0 : 2)));
+        cursorTag->setText(QStringLiteral("%1 %2").arg(
+            content.xLabel, figure(content.cursor, content.cursor == std::floor(content.cursor) ? 0 : 2)));
         cursorTag->setFont(labelFont(font));
         cursorTag->setColor(theme.text);
         cursorTag->setBrush(theme.panel);
@@ -450,7 +467,8 @@ struct CurveCanvas::Private {
         const double half = QFontMetricsF(labelFont(font)).horizontalAdvance(cursorTag->text()) / 2 + 8;
         const double x = plot->xAxis->coordToPixel(content.cursor);
         const double inside = std::clamp(x, half, std::max(half, plot->viewport().width() - half));
-        cursorTag->position->setCoords(plot->xAxis->pixelToCoord(inside), -2.0 / std::max(1, plot->axisRect()->height()));
+        cursorTag->position->setCoords(plot->xAxis->pixelToCoord(inside),
+                                       -2.0 / std::max(1, plot->axisRect()->height()));
     }
 
     void applyTheme() {

@@ -42,8 +42,8 @@ struct CanvasContent {
     double cursor = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Axes, curves, bands, reference lines and cursor on a QCustomPlot, which no header shows. The content is read at every
-/// drawing: change it, then call replot(). GUI thread only.
+/// Axes, curves, bands, reference lines and cursor on a QCustomPlot, which no header shows. The content is read at
+/// every drawing: change it, then call replot(). GUI thread only.
 class CurveCanvas {
 public:
     struct Callbacks {
@@ -64,7 +64,8 @@ public:
     int replotCount() const;
 
     /// Draws the plot into (0, 0, width, height) of the device, then lets `more` draw on the same painter.
-    void render(QPaintDevice& device, int width, int height, bool vectors, const std::function<void(QPainter&)>& more) const;
+    void render(QPaintDevice& device, int width, int height, bool vectors,
+                const std::function<void(QPainter&)>& more) const;
 
 private:
     struct Private;
