@@ -43,6 +43,7 @@ constexpr Declaration kDeclarations[] = {
     {"normalize_cost", "1", "1", "", "Divides costs by the graph's single-device step time.", "measured", "0|1"},
     {"advantage_norm", "rms", "rms", "", "Scales the advantages of an update. Without it small costs never learn.",
      "measured", "rms|std|none"},
+    {"advantage_floor", "0", "0", "", "Smallest number that advantages are divided by, in units of cost.", "chosen", ""},
     {"baseline", "window", "window", "", "Per step index: mean over recent updates, or over this update's rollouts.",
      "code", "window|batch"},
     {"baseline_window", "10", "10", "updates", "Updates that the window baseline looks back.", "code", ""},
@@ -173,6 +174,7 @@ void readTraining(Reader& reader, PlacetoConfig& config) {
     config.baselineWindow = reader.count("baseline_window", 1, 100000);
     config.baselineIncludesCurrent = reader.flag("baseline_includes_current");
     config.normaliseCost = reader.flag("normalize_cost");
+    config.advantageFloor = reader.number("advantage_floor", 0.0, 1e9);
     config.gamma = reader.number("gamma", 0.0, 1.0);
     config.entropy = reader.number("entropy", 0.0, 100.0);
     config.entropyEnd = reader.number("entropy_end", 0.0, 100.0);

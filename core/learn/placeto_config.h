@@ -38,6 +38,7 @@ struct PlacetoConfig {
     bool baselineIncludesCurrent = false;
     std::size_t baselineWindow = 10;
     bool normaliseCost = true;
+    double advantageFloor = 0.0;
     double gamma = 0.9;
     double entropy = 0.02;
     double entropyEnd = 0.0;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kCheckpointSeconds = 8.0; ///< "at least every 10 s", with room for the update in progress
 /// Rows of one batched evaluation. Small enough that a stop is felt within 100 ms and that the batch stays in cache.
-constexpr std::size_t kBatchRows = 8192;
+constexpr std::size_t kBatchRows = 4096;
 constexpr double kAdamBeta1 = 0.9;
 constexpr double kAdamBeta2 = 0.999;
 constexpr double kAdamEpsilon = 1e-8;
@@ -229,7 +229,7 @@ void PlacetoTrainer::computeAdvantagesOf(std::span<Rollout> rollouts, ProblemSta
     }
     const auto count = static_cast<double>(rollouts.size() * steps);
     const double average = m_config.advantageNorm == PlacetoConfig::AdvantageNorm::Std ? sum / count : 0.0;
-    const double spread = std::sqrt(std::max(0.0, squares / count - average * average));
+    const double spread = std::max(m_config.advantageFloor, std::sqrt(std::max(0.0, squares / count - average * average)));
     const double scale = m_config.advantageNorm == PlacetoConfig::AdvantageNorm::None || spread < 1e-12 ? 1.0 : 1.0 / spread;
     for (auto& rollout : rollouts) {
         rollout.advantages.resize(steps);

@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/detail/CUDAHooksInterface.h>
+#include <torch/cuda.h>
 #include <torch/version.h>
 
 #include <charconv>
@@ -25,7 +25,7 @@ Function symbol(const char* name) {
 }
 
 int cudaDeviceCount() {
-    return at::hasCUDA() ? static_cast<int>(at::detail::getCUDAHooks().getNumGPUs()) : 0;
+    return at::hasCUDA() ? static_cast<int>(torch::cuda::device_count()) : 0;
 }
 
 /// Name and memory from the CUDA driver itself, which LibTorch's CPU-side headers do not give.
@@ -127,8 +127,11 @@ LocalInfo localInfo(bool measure) {
             info.gflops = measureGflops();
         info.devices.push_back(cpuDevice());
         if (at::hasCUDA()) {
-            const long version = at::detail::getCUDAHooks().versionCUDART();
-            info.cuda = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+            int version = 0;
+            if (const auto get = symbol<int (*)(int*)>("cudaRuntimeGetVersion"); get != nullptr && get(&version) == 0)
+                info.cuda = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+            else
+                info.cuda = "unknown version";
         }
         for (int i = 0; i < cudaDeviceCount(); ++i)
             info.devices.push_back(cudaDevice(i));

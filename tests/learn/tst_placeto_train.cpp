@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <cmath>
+#include <ctime>
 #include <numeric>
+#include <pthread.h>
 #include <thread>
 
 using namespace pw;
@@ -174,13 +176,14 @@ private Q_SLOTS:
                 placement.emplace_back(static_cast<std::size_t>(rng.below(2)));
             random += simulator.evaluateGroups(placement).stepTimeUs / 200.0;
         }
-        auto spec = specOf({problem}, 250, {{"variant", variant.toStdString()}});
+        auto spec = specOf({problem}, 250, {{"variant", variant.toStdString()}, {"lr", "0.003"}, {"lr_end", "0.0003"}});
+        spec.seed = 1;
         std::vector<double> last;
         const auto result = train(spec, {[&last](const EpisodeSample& s) { last.push_back(s.stepTimeUs); }, {}, {}}).value();
         const double mean = std::accumulate(last.end() - 30, last.end(), 0.0) / 30.0;
         const double single = 14 * 5.7 + 12 * 60 + 2;
-        QVERIFY2(mean < 0.85 * random, qPrintable(QString("policy %1, random %2").arg(mean).arg(random)));
-        QVERIFY2(result.best[0].evaluation.stepTimeUs < 0.75 * single, qPrintable(QString::number(result.best[0].evaluation.stepTimeUs)));
+        QVERIFY2(mean < 0.8 * random, qPrintable(QString("policy %1, random %2").arg(mean).arg(random)));
+        QVERIFY2(result.best[0].evaluation.stepTimeUs < 0.6 * single, qPrintable(QString::number(result.best[0].evaluation.stepTimeUs)));
         QVERIFY(result.best[0].evaluation.valid);
     }
 
@@ -251,16 +254,24 @@ private Q_SLOTS:
         JobContext context(stop.get_token(), {}, {});
         const TrainHooks none;
         const auto trainer = PlacetoTrainer::create(spec, none).value();
+        // In processor time of the training thread, so that other load on the machine does not count.
+        clockid_t clock{};
+        QCOMPARE(pthread_getcpuclockid(pthread_self(), &clock), 0);
+        const auto cpuSeconds = [clock] {
+            timespec now{};
+            clock_gettime(clock, &now);
+            return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+        };
         std::atomic<double> askedAt = 0.0;
-        const Stopwatch watch;
+        const double begin = cpuSeconds();
         std::thread asker([&] {
-            while (watch.seconds() < 0.6)
+            while (cpuSeconds() < begin + 0.6)
                 std::this_thread::yield();
-            askedAt = watch.seconds();
+            askedAt = cpuSeconds();
             stop.request_stop();
         });
         const auto result = trainer->run(context);
-        const double felt = watch.seconds() - askedAt;
+        const double felt = cpuSeconds() - askedAt;
         asker.join();
         QVERIFY(result);
         QVERIFY(result->best[0].evaluation.valid);
