@@ -27,7 +27,7 @@ void GraphView::paintEvent(QPaintEvent*) {
         d->paintEmpty(p);
     } else {
         d->view.area = QRectF(rect());
-        d->painter->paint(p, *d->scene, *d->visuals, d->view, d->lod, {d->showCross, d->showCritical, true});
+        d->painter->paint(p, *d->scene, *d->visuals, d->view, d->lod, {d->showCross, d->showCritical, true, false});
         d->paintMarks(p);
         d->paintOverlay(p);
     }

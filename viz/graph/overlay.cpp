@@ -165,7 +165,7 @@ void Minimap::paint(QPainter& painter, ScenePainter& scenePainter, const Scene& 
         m_picture.setDevicePixelRatio(pixelRatio);
         m_picture.fill(scenePainter.theme().panel);
         QPainter inner(&m_picture);
-        scenePainter.paint(inner, scene, visuals, view, Lod::Far, {false, false, false});
+        scenePainter.paint(inner, scene, visuals, view, Lod::Far, {false, false, false, false});
     }
     const Theme& theme = scenePainter.theme();
     painter.drawPixmap(place.topLeft(), m_picture);

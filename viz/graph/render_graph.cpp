@@ -65,7 +65,7 @@ void paintPicture(QPainter& p, const Picture& picture, const Visuals& visuals, c
     const Theme& theme = options.theme;
     ScenePainter painter(theme, QGuiApplication::font());
     p.fillRect(picture.view.area, theme.canvas);
-    painter.paint(p, *picture.scene, visuals, picture.view, lodFor(picture.view.zoom, Lod::Near), {true, false, true});
+    painter.paint(p, *picture.scene, visuals, picture.view, lodFor(picture.view.zoom, Lod::Near), {true, false, true, true});
     if (!options.title.isEmpty()) {
         QFont font = painter.boldFont();
         font.setPixelSize(20);

@@ -4,7 +4,11 @@
 
 #include <QFont>
 #include <QFontMetricsF>
+#include <QHash>
 #include <QPen>
+#include <QPixmap>
+
+#include <map>
 
 QT_BEGIN_NAMESPACE
 class QPainter;
@@ -41,6 +45,7 @@ public:
         bool crossEdges = true;
         bool criticalPath = false;
         bool text = true; ///< off in the minimap
+        bool vector = false; ///< no pixmaps: for SVG and large prints
     };
 
     ScenePainter(const Theme& theme, const QFont& font);
@@ -69,6 +74,7 @@ private:
     void paintScope(Frame& f, const SceneScope& scope);
     void paintFrame(Frame& f, const SceneBox& box);
     void paintEdges(Frame& f, const SceneScope& scope);
+    void paintThinLine(Frame& f, const SceneEdge& edge) const;
     void paintOneEdge(Frame& f, const SceneEdge& edge, const EdgeLook& look);
     void paintEdgeLabel(Frame& f, const SceneEdge& edge, const EdgeLook& look);
     void paintBox(Frame& f, const SceneBox& box);
@@ -82,11 +88,18 @@ private:
 
     struct OpLook {
         QColor body;
-        QColor outline;
         QString letter;
         DeviceId device;
         bool isScale = false; ///< coloured by value, no device chip
+        bool near = false;
+        bool pale = false;
+        bool moved = false;
+        bool critical = false;
     };
+    void paintOpBody(QPainter& painter, const QRectF& rect, const OpLook& look);
+    void paintSprite(QPainter& painter, const QRectF& rect, const OpLook& look);
+    static double chipWidth(const QRectF& rect);
+    QString elidedTitle(const Op& op, double width);
     OpLook lookOf(const Frame& f, OpId op);
     struct Brushes {
         DeviceStyle style;
@@ -106,6 +119,11 @@ private:
     QFontMetricsF m_boldMetrics;
     QFontMetricsF m_letterMetrics;
     std::vector<Brushes> m_brushes;
+    std::map<std::uint64_t, QPixmap> m_sprites; ///< by device and state, all of m_spriteSize
+    QSizeF m_spriteSize;
+    qreal m_spriteRatio = 0;
+    QHash<QString, QString> m_titles; ///< elided to m_titleWidth
+    double m_titleWidth = -1;
 };
 
 } // namespace pw::viz
