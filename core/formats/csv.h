@@ -9,7 +9,8 @@ namespace pw::formats {
 /// Rows of RFC 4180: fields may stand in quotes, "" is a quote, quoted fields may hold commas and line ends.
 class CsvReader {
 public:
-    explicit CsvReader(std::string_view text) : m_text(text) {}
+    explicit CsvReader(std::string_view text)
+        : m_text(text) {}
 
     /// False at the end or on an error.
     bool next(std::vector<std::string>& row);

@@ -83,7 +83,8 @@ std::string toDevicesJson(const DeviceSet& devices) {
     for (const Device& device : devices.devices()) {
         out += separator;
         out += "    {\"name\": " + jsonString(device.name) + ", \"kind\": " + jsonString(device.kind) +
-               ", \"model\": " + jsonString(device.model) + ", \"memory_bytes\": " + std::to_string(device.memoryBytes) +
+               ", \"model\": " + jsonString(device.model) +
+               ", \"memory_bytes\": " + std::to_string(device.memoryBytes) +
                ", \"flops_per_us\": " + text::number(device.flopsPerUs) +
                ", \"bytes_per_us\": " + text::number(device.bytesPerUs) +
                ", \"launch_us\": " + text::number(device.launchUs) + "}";

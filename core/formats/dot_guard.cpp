@@ -16,7 +16,8 @@ enum class Token { End, Id, EdgeOp, Open, Close, Separator };
 
 class Scanner {
 public:
-    explicit Scanner(std::string_view text) : m_text(text) {}
+    explicit Scanner(std::string_view text)
+        : m_text(text) {}
 
     std::string_view id; ///< of the last Id
 
@@ -121,21 +122,23 @@ public:
         for (Token token = scanner.next(); token != Token::End; token = scanner.next()) {
             take(token, scanner.id);
             if (m_levels.size() > kMaxDepth)
-                return fail(ErrorCode::TooLarge, "braces nest more than " + std::to_string(kMaxDepth) + " deep", {}, path);
+                return fail(ErrorCode::TooLarge, "braces nest more than " + std::to_string(kMaxDepth) + " deep", {},
+                            path);
             if (m_edges > kMaxEdges)
-                return fail(ErrorCode::TooLarge, "stands for more than " + std::to_string(kMaxEdges) + " edges", {}, path);
+                return fail(ErrorCode::TooLarge, "stands for more than " + std::to_string(kMaxEdges) + " edges", {},
+                            path);
         }
         return {};
     }
 
 private:
     struct Level {
-        std::uint64_t nodes = 0;    ///< mentioned inside so far
-        std::uint64_t last = 0;     ///< nodes of the operand just read
-        std::uint64_t left = 0;     ///< of the operand before a pending "->", 0 = none pending
-        std::string_view subgraph;  ///< name that follows "subgraph"
+        std::uint64_t nodes = 0;   ///< mentioned inside so far
+        std::uint64_t last = 0;    ///< nodes of the operand just read
+        std::uint64_t left = 0;    ///< of the operand before a pending "->", 0 = none pending
+        std::string_view subgraph; ///< name that follows "subgraph"
         bool nameFollows = false;
-        std::string_view opened;    ///< name of this subgraph
+        std::string_view opened; ///< name of this subgraph
     };
 
     void take(Token token, std::string_view id) {

@@ -84,7 +84,9 @@ std::int64_t toBytes(double value) {
 /// "Conv2d" of "Conv2d(3, 64, ...)": the leading identifier of a label.
 std::string leadingIdentifier(std::string_view label) {
     label = text::trim(label);
-    const auto isIdentifier = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == ':' || c == '.' || c >= 0x80; };
+    const auto isIdentifier = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == ':' || c == '.' || c >= 0x80;
+    };
     const auto end = std::find_if_not(label.begin(), label.end(), isIdentifier);
     return std::string(label.begin(), end);
 }
@@ -113,7 +115,9 @@ std::optional<double> pipeDreamValue(std::string_view label, std::string_view ke
 class DotReader {
 public:
     DotReader(Agraph_t* graph, const std::string& fallbackName, std::stop_token stop)
-        : m_graph(graph), m_builder(nameOr(agnameof(graph), fallbackName), "dot"), m_stop(std::move(stop)) {}
+        : m_graph(graph)
+        , m_builder(nameOr(agnameof(graph), fallbackName), "dot")
+        , m_stop(std::move(stop)) {}
 
     Result<GraphPtr> read() {
         for (Agnode_t* node = agfstnode(m_graph); node != nullptr; node = agnxtnode(m_graph, node)) {
@@ -122,7 +126,8 @@ public:
             PW_CHECK(addNode(node));
         }
         if (!agisdirected(m_graph) && agnedges(m_graph) > 0)
-            m_builder.addWarning("undirected", "", "the graph is undirected; each edge is read in the direction it is written");
+            m_builder.addWarning("undirected", "",
+                                 "the graph is undirected; each edge is read in the direction it is written");
         PW_CHECK(addEdges());
         addClusters();
         return std::move(m_builder).build();
@@ -158,8 +163,8 @@ private:
         return {};
     }
 
-    /// A profile of PipeDream: times in ms of the forward and the backward pass. Its op is one layer, so the cost is that
-    /// of one training step through it: forward + backward.
+    /// A profile of PipeDream: times in ms of the forward and the backward pass. Its op is one layer, so the cost is
+    /// that of one training step through it: forward + backward.
     static void addPipeDream(const std::string& label, Op& op, double& outputBytes) {
         const double forward = pipeDreamValue(label, "forward_compute_time").value_or(0.0);
         const double backward = pipeDreamValue(label, "backward_compute_time").value_or(0.0);
@@ -223,8 +228,9 @@ private:
     }
 
     static bool isDrawing(std::string_view key) {
-        static constexpr std::array kDrawing = {"shape", "color", "fillcolor", "fontcolor", "fontname", "fontsize", "height",
-                                                "pos",   "style", "width",     "penwidth",  "margin",   "rects",    "_draw_", "_ldraw_"};
+        static constexpr std::array kDrawing = {"shape",    "color",  "fillcolor", "fontcolor", "fontname",
+                                                "fontsize", "height", "pos",       "style",     "width",
+                                                "penwidth", "margin", "rects",     "_draw_",    "_ldraw_"};
         return std::any_of(kDrawing.begin(), kDrawing.end(), [&](const char* known) { return known == key; });
     }
 
@@ -245,7 +251,8 @@ private:
             }
             const auto output = leadingNumber(attributeOf(edge, "out")).value_or(0.0);
             if (output < 0.0 || output > 65535.0)
-                return fail(ErrorCode::Parse, "output number out of range", "edge to \"" + m_builder.op(to).name + "\"");
+                return fail(ErrorCode::Parse, "output number out of range",
+                            "edge to \"" + m_builder.op(to).name + "\"");
             const auto index = static_cast<std::size_t>(output);
             while (m_builder.outputCount(from) <= index)
                 m_builder.addOutput(from);
@@ -275,7 +282,8 @@ private:
             for (Agraph_t* sub = agfstsubg(at.graph); sub != nullptr; sub = agnxtsubg(sub)) {
                 const std::string name = text::toValidUtf8(agnameof(sub));
                 const bool isCluster = name.starts_with("cluster") && at.depth < kMaxClusterDepth;
-                open.push_back({sub, isCluster ? at.path + (at.path.empty() ? "" : "/") + scopeName(sub, name) : at.path,
+                open.push_back({sub,
+                                isCluster ? at.path + (at.path.empty() ? "" : "/") + scopeName(sub, name) : at.path,
                                 at.depth + (isCluster ? 1 : 0)});
             }
             if (at.path.empty())
@@ -326,7 +334,8 @@ Result<GraphPtr> importDot(const std::string& content, const std::string& path, 
     const GraphHandle graph(agmemread(content.c_str()));
     if (graph == nullptr) {
         const std::string reason = collector.first();
-        return fail(ErrorCode::Parse, "not valid DOT: " + (reason.empty() ? "there is no graph in it" : reason), {}, path);
+        return fail(ErrorCode::Parse, "not valid DOT: " + (reason.empty() ? "there is no graph in it" : reason), {},
+                    path);
     }
     auto result = DotReader(graph.get(), fallbackName, std::move(stop)).read();
     if (!result)

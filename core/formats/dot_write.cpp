@@ -38,7 +38,9 @@ std::string label(std::string_view text) {
 
 class DotWriter {
 public:
-    DotWriter(const OpGraph& graph, const DeviceNames& deviceOf) : m_graph(graph), m_deviceOf(deviceOf) {}
+    DotWriter(const OpGraph& graph, const DeviceNames& deviceOf)
+        : m_graph(graph)
+        , m_deviceOf(deviceOf) {}
 
     std::string run() {
         m_out = "digraph " + quotedId(m_graph.name()) + " {\n  node [shape=box];\n";
@@ -101,7 +103,8 @@ private:
     void writeScope(ScopeId id, int depth) {
         const Scope& scope = m_graph.scope(id);
         const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
-        m_out += indent + "subgraph cluster_" + std::to_string(id.value()) + " {\n" + indent + "  label=" + label(scope.name) + ";\n";
+        m_out += indent + "subgraph cluster_" + std::to_string(id.value()) + " {\n" + indent +
+                 "  label=" + label(scope.name) + ";\n";
         for (const OpId op : scope.ops)
             m_out += indent + "  " + quotedId(m_graph.op(op).name) + ";\n";
         for (const ScopeId child : scope.children) {

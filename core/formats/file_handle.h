@@ -11,9 +11,11 @@ namespace pw::formats {
 /// Owns a file descriptor.
 class FileHandle {
 public:
-    explicit FileHandle(int fd = -1) : m_fd(fd) {}
+    explicit FileHandle(int fd = -1)
+        : m_fd(fd) {}
     ~FileHandle();
-    FileHandle(FileHandle&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
+    FileHandle(FileHandle&& other) noexcept
+        : m_fd(std::exchange(other.m_fd, -1)) {}
     FileHandle& operator=(FileHandle&& other) noexcept {
         std::swap(m_fd, other.m_fd);
         return *this;

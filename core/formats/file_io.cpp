@@ -94,8 +94,8 @@ Result<std::string> readUpTo(const OpenFile& file, std::size_t maxBytes, const s
     content.resize(static_cast<std::size_t>(std::min<std::int64_t>(file.size, static_cast<std::int64_t>(maxBytes))));
     std::size_t filled = 0;
     while (filled < content.size()) {
-        const ssize_t got = ::pread(file.handle.fd(), content.data() + filled, content.size() - filled,
-                                    static_cast<off_t>(filled));
+        const ssize_t got =
+            ::pread(file.handle.fd(), content.data() + filled, content.size() - filled, static_cast<off_t>(filled));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -130,8 +130,8 @@ Status writeFileAtomically(const std::string& path, std::string_view content) {
 
     const std::string target = resolveLink(path);
     static std::atomic<unsigned> counter{0};
-    const std::string temporary = folderOf(target) + "/.placewright-" + std::to_string(::getpid()) + "-" +
-                                  std::to_string(counter++) + ".tmp";
+    const std::string temporary =
+        folderOf(target) + "/.placewright-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
     const FileHandle handle(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!handle.isOpen())
         return systemError("cannot write into its folder", errno, path);

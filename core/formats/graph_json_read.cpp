@@ -13,9 +13,9 @@ namespace pw::formats {
 namespace {
 
 constexpr std::array kOpKeys = {
-    "attributes", "bodies",      "bytes_moved", "colocation", "cost_us",    "device",     "devices",
-    "flops",      "inputs",      "name",        "outputs",    "param_bytes", "phase",     "scope",
-    "state_bytes", "trip_count", "type",        "workspace_bytes",
+    "attributes", "bodies", "bytes_moved", "colocation", "cost_us", "device",
+    "devices",    "flops",  "inputs",      "name",       "outputs", "param_bytes",
+    "phase",      "scope",  "state_bytes", "trip_count", "type",    "workspace_bytes",
 };
 constexpr std::array kGraphKeys = {"format", "name", "ops", "unattached_param_bytes", "version"};
 
@@ -41,7 +41,9 @@ struct InputRef {
 class GraphReader {
 public:
     GraphReader(const JsonObject& object, std::string name, int depth)
-        : m_object(object), m_builder(std::move(name), "json"), m_depth(depth) {}
+        : m_object(object)
+        , m_builder(std::move(name), "json")
+        , m_depth(depth) {}
 
     Result<GraphPtr> read() {
         PW_TRY(const Json* const ops, m_object.array("ops"));
@@ -214,7 +216,8 @@ private:
             ref.output = static_cast<std::size_t>(out);
             if (slot >= 0)
                 ref.slot = static_cast<std::uint32_t>(slot);
-            for (const auto& [key, kind] : {std::pair("control", EdgeKind::Control), std::pair("capture", EdgeKind::Capture)}) {
+            for (const auto& [key, kind] :
+                 {std::pair("control", EdgeKind::Control), std::pair("capture", EdgeKind::Capture)}) {
                 const Json* flag = object.find(key);
                 if (flag != nullptr && !flag->is_boolean())
                     return fail(ErrorCode::Parse, "expected true or false", object.pathOf(key));
@@ -279,7 +282,8 @@ private:
 
 Result<GraphPtr> readGraph(const JsonObject& object, int depth) {
     if (depth > kMaxBodyDepth)
-        return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep", object.path());
+        return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep",
+                    object.path());
     PW_TRY(std::string name, object.text("name"));
     return GraphReader(object, std::move(name), depth).read();
 }

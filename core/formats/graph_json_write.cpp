@@ -14,7 +14,10 @@ namespace {
 /// Writes `"key": value` pairs of one object, with the commas where they belong.
 class ObjectWriter {
 public:
-    explicit ObjectWriter(std::string& out) : m_out(out) { m_out += '{'; }
+    explicit ObjectWriter(std::string& out)
+        : m_out(out) {
+        m_out += '{';
+    }
     std::string& key(const char* name) {
         if (!m_first)
             m_out += ", ";
@@ -175,7 +178,8 @@ void writeOp(std::string& out, const OpGraph& graph, OpId id, const std::string&
     if (op.phase != Phase::Forward)
         object.text("phase", phaseName(op.phase));
     // A scope is written even where the name implies it: which separator the names imply depends on all of them.
-    if (const std::string scope = graph.scopePath(op.scope); !scope.empty() || op.name.find_first_of("/.:") != std::string::npos)
+    if (const std::string scope = graph.scopePath(op.scope);
+        !scope.empty() || op.name.find_first_of("/.:") != std::string::npos)
         object.text("scope", scope);
     writeInputs(object, graph, id);
     writeOutputs(object, graph, id);

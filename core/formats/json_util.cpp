@@ -92,12 +92,18 @@ Result<Json> parseDocument(std::string_view text, std::string_view format, const
 
 std::string jsonKind(const Json& value) {
     switch (value.type()) {
-    case Json::value_t::null: return "null";
-    case Json::value_t::object: return "an object";
-    case Json::value_t::array: return "an array";
-    case Json::value_t::string: return "text";
-    case Json::value_t::boolean: return "true or false";
-    default: return "a number";
+    case Json::value_t::null:
+        return "null";
+    case Json::value_t::object:
+        return "an object";
+    case Json::value_t::array:
+        return "an array";
+    case Json::value_t::string:
+        return "text";
+    case Json::value_t::boolean:
+        return "true or false";
+    default:
+        return "a number";
     }
 }
 

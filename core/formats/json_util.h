@@ -23,7 +23,9 @@ Result<Json> parseJson(std::string_view text, const std::string& file);
 /// An object on its way through a reader: typed access to keys whose errors name the path ("ops[3].cost_us").
 class JsonObject {
 public:
-    JsonObject(const Json& value, std::string path) : m_value(&value), m_path(std::move(path)) {}
+    JsonObject(const Json& value, std::string path)
+        : m_value(&value)
+        , m_path(std::move(path)) {}
 
     /// Fails if `value` is no object.
     static Result<JsonObject> of(const Json& value, std::string path);

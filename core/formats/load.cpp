@@ -15,11 +15,16 @@ constexpr std::int64_t kMaxTextGraph = 512LL << 20;
 const char* kindName(FileKind kind) {
     switch (kind) {
     case FileKind::PlacementJson:
-    case FileKind::PlacementCsv: return "a placement";
-    case FileKind::DevicesJson: return "a device set";
-    case FileKind::Project: return "a Placewright project";
-    case FileKind::Policy: return "a policy";
-    default: return "";
+    case FileKind::PlacementCsv:
+        return "a placement";
+    case FileKind::DevicesJson:
+        return "a device set";
+    case FileKind::Project:
+        return "a Placewright project";
+    case FileKind::Policy:
+        return "a policy";
+    default:
+        return "";
     }
 }
 
@@ -95,7 +100,8 @@ Status saveGraph(const OpGraph& graph, const std::string& path, std::span<const 
         return writeFileAtomically(path, toGraphJson(graph, deviceOf));
     if (lower.ends_with(".dot") || lower.ends_with(".gv"))
         return writeFileAtomically(path, toDot(graph, deviceOf));
-    return fail(ErrorCode::Unsupported, "cannot write a graph with this ending; use .graph.json, .json, .dot or .gv", {}, path);
+    return fail(ErrorCode::Unsupported, "cannot write a graph with this ending; use .graph.json, .json, .dot or .gv",
+                {}, path);
 }
 
 } // namespace pw::formats

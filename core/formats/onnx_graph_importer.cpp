@@ -72,7 +72,8 @@ Tensor tensorOf(const std::string& name, const ValueType* type) {
     if (!type->shapeKnown)
         return tensor;
     auto counted = type->dims;
-    std::replace_if(counted.begin(), counted.end(), [](std::int64_t dim) { return dim < 0; }, 1);
+    std::replace_if(
+        counted.begin(), counted.end(), [](std::int64_t dim) { return dim < 0; }, 1);
     const std::int64_t count = elementCount(counted).value_or(0);
     tensor.bytes = count * dtypeBytes(tensor.dtype); // elementCount leaves room for the item size
     return tensor;
@@ -82,8 +83,12 @@ class GraphImporter {
 public:
     GraphImporter(OnnxModelContext& context, const onnx::GraphProto& graph, std::string name, GraphImporter* outer,
                   OpId container, int depth)
-        : m_context(context), m_graph(graph), m_builder(text::toValidUtf8(name), "onnx"), m_outer(outer),
-          m_container(container), m_depth(depth) {}
+        : m_context(context)
+        , m_graph(graph)
+        , m_builder(text::toValidUtf8(name), "onnx")
+        , m_outer(outer)
+        , m_container(container)
+        , m_depth(depth) {}
 
     Result<GraphPtr> run(std::vector<Warning> warnings) {
         if (m_depth > kMaxBodyDepth)
@@ -108,7 +113,8 @@ public:
     }
 
 private:
-    /// Where a name of this graph gets its value: an output of a node, weights, or (both invalid) an input of the graph.
+    /// Where a name of this graph gets its value: an output of a node, weights, or (both invalid) an input of the
+    /// graph.
     struct Value {
         TensorId tensor;
         std::optional<std::size_t> weights;
@@ -117,7 +123,8 @@ private:
     void addInitializers() {
         const auto add = [this](const std::string& name, std::optional<std::int64_t> bytes) {
             if (!bytes)
-                m_builder.addWarning("bad_size", text::toValidUtf8(name), "weights of an impossible shape; counted as 0 bytes");
+                m_builder.addWarning("bad_size", text::toValidUtf8(name),
+                                     "weights of an impossible shape; counted as 0 bytes");
             m_values[name] = {TensorId(), m_weightBytes.size()};
             m_weightBytes.push_back(bytes.value_or(0));
         };
@@ -149,7 +156,8 @@ private:
             if (isNew || !known->second.tensor.isValid())
                 known->second.tensor = tensor;
             else
-                m_builder.addWarning("duplicate_output", text::toValidUtf8(name), "made by two nodes; the first one counts");
+                m_builder.addWarning("duplicate_output", text::toValidUtf8(name),
+                                     "made by two nodes; the first one counts");
         }
     }
 
@@ -184,7 +192,8 @@ private:
 
     std::int64_t reportedSize(std::optional<std::int64_t> bytes, const onnx::NodeProto& node) {
         if (!bytes)
-            m_builder.addWarning("bad_size", text::toValidUtf8(node.name()), "a constant of an impossible shape; counted as 0 bytes");
+            m_builder.addWarning("bad_size", text::toValidUtf8(node.name()),
+                                 "a constant of an impossible shape; counted as 0 bytes");
         return bytes.value_or(0);
     }
 
@@ -194,10 +203,12 @@ private:
             return -1.0;
         if (node.op_type() == "Scan") {
             const auto scanned = attributeInt(node, "num_scan_inputs", 0);
-            const auto* type = scanned > 0 && scanned <= node.input_size() ? findType(node.input(node.input_size() - 1)) : nullptr;
+            const auto* type =
+                scanned > 0 && scanned <= node.input_size() ? findType(node.input(node.input_size() - 1)) : nullptr;
             const auto* axes = findAttribute(node, "scan_input_axes");
             const std::int64_t axis = axes != nullptr && axes->ints_size() > 0 ? axes->ints(axes->ints_size() - 1) : 0;
-            const bool isKnown = type != nullptr && type->shapeKnown && axis >= 0 && axis < static_cast<std::int64_t>(type->dims.size());
+            const bool isKnown =
+                type != nullptr && type->shapeKnown && axis >= 0 && axis < static_cast<std::int64_t>(type->dims.size());
             return isKnown ? static_cast<double>(type->dims[static_cast<std::size_t>(axis)]) : -1.0;
         }
         if (node.op_type() != "Loop")
@@ -330,7 +341,8 @@ private:
         }
         if (built == nullptr || m_context.expandedOps + built->opCountWithBodies() > kMaxExpandedOps) {
             m_builder.addWarning("function", m_builder.op(id).name,
-                                 built == nullptr ? "the function calls itself" : "too many ops in functions; body left out");
+                                 built == nullptr ? "the function calls itself"
+                                                  : "too many ops in functions; body left out");
             return {};
         }
         m_context.expandedOps += built->opCountWithBodies();

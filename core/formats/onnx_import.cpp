@@ -38,7 +38,8 @@ void forEachGraph(onnx::GraphProto& graph, const Visit& visit) {
 /// "batch", or "input[0]" for a dimension that has no name.
 std::string dimName(const onnx::ValueInfoProto& info, int axis) {
     const auto& dim = info.type().tensor_type().shape().dim(axis);
-    return dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param() : info.name() + "[" + std::to_string(axis) + "]";
+    return dim.has_dim_param() && !dim.dim_param().empty() ? dim.dim_param()
+                                                           : info.name() + "[" + std::to_string(axis) + "]";
 }
 
 /// Calls `visit` for each dimension that has no size, of everything whose type the model declares.
@@ -57,7 +58,8 @@ void forEachOpenDim(onnx::GraphProto& graph, const Visit& visit) {
     });
 }
 
-/// Exporters write -1 for a dimension they do not know; for the format that is a size, and inference would count with it.
+/// Exporters write -1 for a dimension they do not know; for the format that is a size, and inference would count with
+/// it.
 void openNegativeDims(onnx::GraphProto& graph) {
     forEachOpenDim(graph, [](const onnx::ValueInfoProto&, int, onnx::TensorShapeProto::Dimension& dim) {
         if (dim.has_dim_value())
@@ -66,7 +68,8 @@ void openNegativeDims(onnx::GraphProto& graph) {
 }
 
 /// Gives symbolic dimensions their values, everywhere in the model.
-void applyDims(onnx::GraphProto& graph, const std::map<std::string, std::int64_t>& dims, std::vector<Warning>& warnings) {
+void applyDims(onnx::GraphProto& graph, const std::map<std::string, std::int64_t>& dims,
+               std::vector<Warning>& warnings) {
     std::set<std::string> used;
     forEachOpenDim(graph, [&](const onnx::ValueInfoProto& info, int axis, onnx::TensorShapeProto::Dimension& dim) {
         const auto found = dims.find(dimName(info, axis));
@@ -101,7 +104,8 @@ void takeTypes(onnx::GraphProto& graph, onnx::GraphProto& answer) {
 }
 
 bool parseModel(std::string_view bytes, onnx::ModelProto& model) {
-    google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+    google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                                  static_cast<int>(bytes.size()));
     stream.SetRecursionLimit(kProtobufRecursion);
     return model.ParsePartialFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
@@ -129,8 +133,8 @@ Result<ShapeTables> findTypes(onnx::ModelProto& model, const LoadOptions& option
             return fail(inferred.error());
         if (!inferred) {
             warnings.push_back({"shape_inference", "",
-                                "the ONNX library's shape inference failed (" + text::toValidUtf8(inferred.error().message) +
-                                    "); own rules are used"});
+                                "the ONNX library's shape inference failed (" +
+                                    text::toValidUtf8(inferred.error().message) + "); own rules are used"});
         }
         ownRules = !inferred || !options.dims.empty();
     }
@@ -159,7 +163,8 @@ void warnAboutSizes(const onnx::GraphProto& graph, const TypeTable& types, std::
     for (const auto& input : graph.input()) {
         for (int d = 0; d < input.type().tensor_type().shape().dim_size() && names.size() < kMaxListedDims; ++d) {
             const std::string name = text::toValidUtf8(dimName(input, d));
-            if (!input.type().tensor_type().shape().dim(d).has_dim_value() && std::find(names.begin(), names.end(), name) == names.end())
+            if (!input.type().tensor_type().shape().dim(d).has_dim_value() &&
+                std::find(names.begin(), names.end(), name) == names.end())
                 names.push_back(name);
         }
     }
@@ -167,12 +172,16 @@ void warnAboutSizes(const onnx::GraphProto& graph, const TypeTable& types, std::
         std::string list;
         for (const auto& name : names)
             list += (list.empty() ? "" : ", ") + name;
-        warnings.push_back({"dynamic_dims", "",
-                            std::to_string(dynamic) + " outputs have dimensions that are not fixed; they count as 1" +
-                                (names.empty() ? std::string() : ". Set them: --dim " + names.front() + "=N (there are: " + list + ")")});
+        warnings.push_back(
+            {"dynamic_dims", "",
+             std::to_string(dynamic) + " outputs have dimensions that are not fixed; they count as 1" +
+                 (names.empty() ? std::string()
+                                : ". Set them: --dim " + names.front() + "=N (there are: " + list + ")")});
     }
     if (unknown > 0)
-        warnings.push_back({"unknown_shape", "", "the shapes of " + std::to_string(unknown) + " outputs are not known; they count as 0 bytes"});
+        warnings.push_back(
+            {"unknown_shape", "",
+             "the shapes of " + std::to_string(unknown) + " outputs are not known; they count as 0 bytes"});
 }
 
 Result<GraphPtr> importModel(onnx::ModelProto& model, const std::string& path, const std::string& fallbackName,
@@ -216,7 +225,8 @@ Result<GraphPtr> importOnnx(const OpenFile& file, const std::string& path, const
     {
         PW_TRY(const std::string bytes, readOnnxWithoutWeights(file, path, options.stop));
         if (!parseModel(bytes, model))
-            return fail(ErrorCode::Parse, "not a readable ONNX model: its records do not have the types they should", {}, path);
+            return fail(ErrorCode::Parse, "not a readable ONNX model: its records do not have the types they should",
+                        {}, path);
     }
     return importModel(model, path, fallbackName, options);
 }

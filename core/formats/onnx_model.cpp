@@ -25,15 +25,24 @@ void appendRaw(const std::string& raw, std::vector<std::int64_t>& out) {
 void appendRaw(std::int32_t elemType, const std::string& raw, std::vector<std::int64_t>& out) {
     switch (elemType) {
     case 2:
-    case 9: return appendRaw<std::uint8_t>(raw, out);
-    case 3: return appendRaw<std::int8_t>(raw, out);
-    case 4: return appendRaw<std::uint16_t>(raw, out);
-    case 5: return appendRaw<std::int16_t>(raw, out);
-    case 6: return appendRaw<std::int32_t>(raw, out);
-    case 7: return appendRaw<std::int64_t>(raw, out);
-    case 12: return appendRaw<std::uint32_t>(raw, out);
-    case 13: return appendRaw<std::uint64_t>(raw, out);
-    default: return;
+    case 9:
+        return appendRaw<std::uint8_t>(raw, out);
+    case 3:
+        return appendRaw<std::int8_t>(raw, out);
+    case 4:
+        return appendRaw<std::uint16_t>(raw, out);
+    case 5:
+        return appendRaw<std::int16_t>(raw, out);
+    case 6:
+        return appendRaw<std::int32_t>(raw, out);
+    case 7:
+        return appendRaw<std::int64_t>(raw, out);
+    case 12:
+        return appendRaw<std::uint32_t>(raw, out);
+    case 13:
+        return appendRaw<std::uint64_t>(raw, out);
+    default:
+        return;
     }
 }
 
@@ -45,11 +54,12 @@ bool ValueType::isStatic() const {
 
 std::string_view onnxDtype(std::int32_t elemType) {
     static constexpr std::array<std::string_view, 24> kNames = {
-        "",    "f32", "u8",  "i8",  "u16", "i16",  "i32",  "i64", "string", "bool", "f16", "f64",
-        "u32", "u64", "c64", "c128", "bf16", "f8", "f8", "f8",  "f8",     "u4",   "i4",  "",
+        "",    "f32", "u8",  "i8",   "u16",  "i16", "i32", "i64", "string", "bool", "f16", "f64",
+        "u32", "u64", "c64", "c128", "bf16", "f8",  "f8",  "f8",  "f8",     "u4",   "i4",  "",
     };
-    return elemType >= 0 && static_cast<std::size_t>(elemType) < kNames.size() ? kNames[static_cast<std::size_t>(elemType)]
-                                                                               : std::string_view();
+    return elemType >= 0 && static_cast<std::size_t>(elemType) < kNames.size()
+               ? kNames[static_cast<std::size_t>(elemType)]
+               : std::string_view();
 }
 
 std::optional<std::int64_t> onnxTensorBytes(const onnx::TensorProto& tensor) {

@@ -27,7 +27,9 @@ public:
     const std::vector<std::int64_t>* shape(int i) const;
     const std::vector<std::int64_t>* constant(int i) const;
 
-    std::int64_t integer(std::string_view name, std::int64_t fallback) const { return attributeInt(m_node, name, fallback); }
+    std::int64_t integer(std::string_view name, std::int64_t fallback) const {
+        return attributeInt(m_node, name, fallback);
+    }
     std::string text(std::string_view name, std::string_view fallback) const;
     std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
 

@@ -62,7 +62,9 @@ std::vector<int> dependencyOrder(const onnx::GraphProto& graph) {
 
 class Inference {
 public:
-    Inference(ShapeTables& tables, std::stop_token stop) : m_tables(tables), m_stop(std::move(stop)) {}
+    Inference(ShapeTables& tables, std::stop_token stop)
+        : m_tables(tables)
+        , m_stop(std::move(stop)) {}
 
     void run(const onnx::GraphProto& graph, const Inference* outer) {
         m_outer = outer;
@@ -121,7 +123,8 @@ private:
         const auto* elseBranch = findAttribute(node, "else_branch");
         if (thenBranch == nullptr || elseBranch == nullptr)
             return;
-        for (int i = 0; i < node.output_size() && i < thenBranch->g().output_size() && i < elseBranch->g().output_size(); ++i) {
+        for (int i = 0;
+             i < node.output_size() && i < thenBranch->g().output_size() && i < elseBranch->g().output_size(); ++i) {
             const auto& left = m_tables[&thenBranch->g()][thenBranch->g().output(i).name()];
             const auto& right = m_tables[&elseBranch->g()][elseBranch->g().output(i).name()];
             if (left.elemType != right.elemType)

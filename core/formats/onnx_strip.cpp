@@ -26,7 +26,10 @@ constexpr int kLengthBytes = 5; ///< a length is written before it is known, pad
 /// Forward-only reader of a file with 64-bit positions. Skipping does not read.
 class FileReader {
 public:
-    FileReader(const OpenFile& file, const std::string& path) : m_file(file), m_path(path), m_buffer(256 << 10) {}
+    FileReader(const OpenFile& file, const std::string& path)
+        : m_file(file)
+        , m_path(path)
+        , m_buffer(256 << 10) {}
 
     std::uint64_t position() const { return m_position; }
 
@@ -51,7 +54,8 @@ public:
     void skip(std::uint64_t count) { m_position += count; }
 
     tl::unexpected<Error> damaged(const std::string& reason) const {
-        return fail(ErrorCode::Parse, "not a readable ONNX model: " + reason, "byte " + std::to_string(m_position), m_path);
+        return fail(ErrorCode::Parse, "not a readable ONNX model: " + reason, "byte " + std::to_string(m_position),
+                    m_path);
     }
 
 private:
@@ -101,13 +105,20 @@ std::optional<Kind> childKind(Kind parent, std::uint32_t field) {
         Kind child;
     };
     static constexpr std::array<Rule, 15> kNested = {{
-        {Kind::Model, 7, Kind::Graph},           {Kind::Model, 25, Kind::Function},
-        {Kind::Graph, 1, Kind::Node},            {Kind::Graph, 5, Kind::Tensor},
-        {Kind::Graph, 15, Kind::SparseTensor},   {Kind::Node, 5, Kind::Attribute},
-        {Kind::Attribute, 5, Kind::Tensor},      {Kind::Attribute, 6, Kind::Graph},
-        {Kind::Attribute, 10, Kind::Tensor},     {Kind::Attribute, 11, Kind::Graph},
-        {Kind::Attribute, 22, Kind::SparseTensor}, {Kind::Attribute, 23, Kind::SparseTensor},
-        {Kind::SparseTensor, 1, Kind::Tensor},   {Kind::SparseTensor, 2, Kind::Tensor},
+        {Kind::Model, 7, Kind::Graph},
+        {Kind::Model, 25, Kind::Function},
+        {Kind::Graph, 1, Kind::Node},
+        {Kind::Graph, 5, Kind::Tensor},
+        {Kind::Graph, 15, Kind::SparseTensor},
+        {Kind::Node, 5, Kind::Attribute},
+        {Kind::Attribute, 5, Kind::Tensor},
+        {Kind::Attribute, 6, Kind::Graph},
+        {Kind::Attribute, 10, Kind::Tensor},
+        {Kind::Attribute, 11, Kind::Graph},
+        {Kind::Attribute, 22, Kind::SparseTensor},
+        {Kind::Attribute, 23, Kind::SparseTensor},
+        {Kind::SparseTensor, 1, Kind::Tensor},
+        {Kind::SparseTensor, 2, Kind::Tensor},
         {Kind::Function, 7, Kind::Node},
     }};
     for (const Rule& rule : kNested) {
@@ -155,8 +166,11 @@ void appendVarint(std::string& out, std::uint64_t value) {
 class Stripper {
 public:
     Stripper(const OpenFile& file, const std::string& path, std::stop_token stop)
-        : m_reader(file, path), m_path(path), m_stop(std::move(stop)), m_fileSize(static_cast<std::uint64_t>(file.size)),
-          m_recordsLeft(kFreeRecords + file.size / kBytesPerRecord) {}
+        : m_reader(file, path)
+        , m_path(path)
+        , m_stop(std::move(stop))
+        , m_fileSize(static_cast<std::uint64_t>(file.size))
+        , m_recordsLeft(kFreeRecords + file.size / kBytesPerRecord) {}
 
     Result<std::string> run() {
         PW_CHECK(copyMessage(Kind::Model, m_fileSize, 0));
@@ -222,7 +236,8 @@ private:
 
     Status copyChild(Kind child, const Field& field, int bodyDepth) {
         if (bodyDepth > kMaxBodyDepth)
-            return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep", {}, m_path);
+            return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep", {},
+                        m_path);
         appendVarint(m_out, (std::uint64_t{field.number} << 3) | field.wire);
         const std::size_t lengthAt = m_out.size();
         m_out.append(kLengthBytes, '\0');
@@ -231,7 +246,8 @@ private:
         if (length > INT32_MAX)
             return fail(ErrorCode::TooLarge, "more than 2 GB without its weights", {}, m_path);
         for (int i = 0; i < kLengthBytes; ++i, length >>= 7)
-            m_out[lengthAt + static_cast<std::size_t>(i)] = static_cast<char>((length & 0x7fU) | (i + 1 < kLengthBytes ? 0x80U : 0U));
+            m_out[lengthAt + static_cast<std::size_t>(i)] =
+                static_cast<char>((length & 0x7fU) | (i + 1 < kLengthBytes ? 0x80U : 0U));
         return {};
     }
 
@@ -257,7 +273,8 @@ private:
                 continue;
             }
             const std::uint64_t size = 12 + (field.wire == 0 ? 0 : field.value);
-            dropped = dropped || payload.size() + size > maxPayload(dataType) || m_kept + payload.size() + size > kMaxAllPayloads;
+            dropped = dropped || payload.size() + size > maxPayload(dataType) ||
+                      m_kept + payload.size() + size > kMaxAllPayloads;
             if (dropped)
                 skip(field);
             else

@@ -28,7 +28,8 @@ std::string programFolder() {
 int runOnnxShapeWorker() {
     const std::string folder = programFolder();
     void* plugin = nullptr;
-    for (const char* place : {"/../lib/placewright/pw_onnx_shapes.so", "/../lib/pw_onnx_shapes.so", "/pw_onnx_shapes.so"}) {
+    for (const char* place :
+         {"/../lib/placewright/pw_onnx_shapes.so", "/../lib/pw_onnx_shapes.so", "/pw_onnx_shapes.so"}) {
         plugin = ::dlopen((folder + place).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (plugin != nullptr)
             break;

@@ -27,7 +27,8 @@ constexpr int kStopPollMs = 25; ///< how soon a stop request is seen
 /// A running child; killed and reaped when it goes out of scope.
 class Child {
 public:
-    explicit Child(pid_t pid) : m_pid(pid) {}
+    explicit Child(pid_t pid)
+        : m_pid(pid) {}
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     ~Child() {
@@ -77,7 +78,10 @@ Result<pid_t> spawn(const std::string& program, int socket) {
 class Dialogue {
 public:
     Dialogue(int socket, char mode, std::string_view model, std::size_t maxAnswer)
-        : m_socket(socket), m_mode(mode), m_model(model), m_maxAnswer(maxAnswer) {}
+        : m_socket(socket)
+        , m_mode(mode)
+        , m_model(model)
+        , m_maxAnswer(maxAnswer) {}
 
     Result<std::string> run(const std::stop_token& stop, double timeoutSeconds) {
         const Stopwatch watch;
@@ -85,7 +89,8 @@ public:
             if (stop.stop_requested())
                 return fail(ErrorCode::Busy, "cancelled");
             if (watch.seconds() > timeoutSeconds)
-                return fail(ErrorCode::External, "no answer within " + std::to_string(static_cast<int>(timeoutSeconds)) + " s");
+                return fail(ErrorCode::External,
+                            "no answer within " + std::to_string(static_cast<int>(timeoutSeconds)) + " s");
             pollfd event = {m_socket, static_cast<short>(POLLIN | (m_isSent ? 0 : POLLOUT)), 0};
             if (::poll(&event, 1, kStopPollMs) < 0 && errno != EINTR)
                 return fail(ErrorCode::External, std::string("cannot wait for it: ") + std::strerror(errno));
@@ -104,7 +109,8 @@ private:
     void send() {
         const std::string_view rest =
             m_sent == 0 ? std::string_view(&m_mode, 1) : m_model.substr(m_sent - 1); // the mode goes first, on its own
-        const ssize_t count = rest.empty() ? 0 : ::send(m_socket, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t count =
+            rest.empty() ? 0 : ::send(m_socket, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (count > 0)

@@ -13,8 +13,8 @@ constexpr char kWorkerFailed = 'E';
 
 constexpr double kWorkerTimeoutSeconds = 10.0;
 
-/// Runs `<program> --worker onnx-shapes`. The child may crash, hang or talk nonsense: that is an error of code External.
-/// A stop request kills it at once and fails with Busy.
+/// Runs `<program> --worker onnx-shapes`. The child may crash, hang or talk nonsense: that is an error of code
+/// External. A stop request kills it at once and fails with Busy.
 Result<std::string> askShapeWorker(const std::string& program, char mode, std::string_view model, std::stop_token stop,
                                    double timeoutSeconds = kWorkerTimeoutSeconds);
 

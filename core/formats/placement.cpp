@@ -66,7 +66,8 @@ Result<PlacementFile> readPlacementCsv(std::string_view text) {
             continue;
         if (!file.assignment.emplace(row[0], row[1]).second)
             return fail(ErrorCode::Invalid, "op \"" + row[0] + "\" is named twice", where);
-        if (std::find(file.devices.begin(), file.devices.end(), row[1]) == file.devices.end() && file.devices.size() < 1024)
+        if (std::find(file.devices.begin(), file.devices.end(), row[1]) == file.devices.end() &&
+            file.devices.size() < 1024)
             file.devices.push_back(row[1]);
     }
     if (!reader.error().empty())
@@ -86,11 +87,13 @@ std::string deviceNames(const DeviceSet& devices) {
 Result<DeviceId> findDevice(const DeviceSet& devices, const std::string& name, const std::string& where) {
     const auto found = devices.find(name);
     if (!found)
-        return fail(ErrorCode::Invalid, "there is no device \"" + name + "\" (there are: " + deviceNames(devices) + ")", where);
+        return fail(ErrorCode::Invalid, "there is no device \"" + name + "\" (there are: " + deviceNames(devices) + ")",
+                    where);
     return *found;
 }
 
-void warnAboutMisses(const PlacementFile& file, const OpGraph& graph, std::size_t misses, std::vector<Warning>& warnings) {
+void warnAboutMisses(const PlacementFile& file, const OpGraph& graph, std::size_t misses,
+                     std::vector<Warning>& warnings) {
     const bool otherGraph = !file.graphHash.empty() && file.graphHash != graph.hash();
     if (!otherGraph && misses == 0)
         return;
@@ -141,7 +144,8 @@ Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const Op
     }
     for (std::size_t i = 0; i < placement.size(); ++i) {
         if (!placement[i].isValid())
-            return fail(ErrorCode::Invalid, "has no device and there is no default", "op \"" + graph.op(OpId(i)).name + "\"");
+            return fail(ErrorCode::Invalid, "has no device and there is no default",
+                        "op \"" + graph.op(OpId(i)).name + "\"");
     }
     warnAboutMisses(file, graph, misses, warnings);
     return placement;
@@ -183,7 +187,8 @@ std::string toPlacementJson(const PlacementFile& file) {
     if (!file.pinned.empty())
         out += ",\n  \"pinned\": " + list(file.pinned);
     if (!file.method.empty())
-        out += ",\n  \"made_by\": {\"method\": " + jsonString(file.method) + ", \"seed\": " + std::to_string(file.seed) + "}";
+        out += ",\n  \"made_by\": {\"method\": " + jsonString(file.method) +
+               ", \"seed\": " + std::to_string(file.seed) + "}";
     return out + " }\n";
 }
 

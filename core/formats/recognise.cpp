@@ -18,7 +18,8 @@ bool contains(std::string_view text, std::string_view part) {
 /// Walks the fields of a protobuf message as far as the head reaches.
 class FieldWalk {
 public:
-    explicit FieldWalk(std::string_view bytes) : m_bytes(bytes) {}
+    explicit FieldWalk(std::string_view bytes)
+        : m_bytes(bytes) {}
 
     bool next() {
         const auto tag = varint();
@@ -45,7 +46,7 @@ public:
     std::uint32_t wire = 0;
     std::uint64_t value = 0;
     std::uint64_t length = 0;
-    std::size_t start = 0; ///< of the payload, from the message's begin
+    std::size_t start = 0;    ///< of the payload, from the message's begin
     std::string_view payload; ///< as much as is there
     bool atEnd() const { return m_bytes.empty(); }
 
@@ -72,7 +73,8 @@ private:
 };
 
 bool isPrintable(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\t' || c == '\r'; });
+    return std::all_of(text.begin(), text.end(),
+                       [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\t' || c == '\r'; });
 }
 
 /// Top level of ModelProto: field 7 is the graph. Wire types and lengths must fit, text must be text.
@@ -104,7 +106,8 @@ bool looksLikeOnnx(std::string_view head, std::int64_t fileSize) {
 bool looksLikeNodeDef(std::string_view message) {
     FieldWalk walk(message);
     const auto isName = [&](std::uint32_t field) {
-        return walk.next() && walk.wire == 2 && walk.field == field && !walk.payload.empty() && isPrintable(walk.payload);
+        return walk.next() && walk.wire == 2 && walk.field == field && !walk.payload.empty() &&
+               isPrintable(walk.payload);
     };
     return isName(1) && isName(2);
 }
@@ -125,7 +128,8 @@ std::string foreignProtobuf(std::string_view head) {
     FieldWalk info(first.payload);
     const bool describesOps = info.next() && info.wire == 2 && (info.field == 1 || info.field == 2) && info.length > 0;
     const bool isLong = first.length > first.payload.size();
-    if (describesOps && (isLong || (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n")))
+    if (describesOps &&
+        (isLong || (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n")))
         return "a TensorFlow MetaGraphDef";
     return {};
 }
@@ -174,7 +178,8 @@ bool looksLikeDot(std::string_view head) {
     std::string start = text::toLower(skipComments(head).substr(0, 80));
     std::string_view rest = start;
     const auto word = [&](std::string_view expected) {
-        if (!rest.starts_with(expected) || (rest.size() > expected.size() && std::isalnum(static_cast<unsigned char>(rest[expected.size()])) != 0))
+        if (!rest.starts_with(expected) ||
+            (rest.size() > expected.size() && std::isalnum(static_cast<unsigned char>(rest[expected.size()])) != 0))
             return false;
         rest = skipComments(rest.substr(expected.size()));
         return true;
@@ -253,7 +258,8 @@ Recognition recogniseText(std::string_view head) {
     if (contains(head, "ir_version:") || (start.starts_with("graph") && contains(head, "op_type:")))
         return {FileKind::OnnxText, {}};
     const bool hasNode = contains(head, "node {") || contains(head, "node{");
-    if (hasNode && (contains(head, "compute_cost:") || contains(head, "preceding_node:") || contains(head, "output_info")))
+    if (hasNode &&
+        (contains(head, "compute_cost:") || contains(head, "preceding_node:") || contains(head, "output_info")))
         return {FileKind::Unknown, "a TensorFlow CostGraphDef in text form"};
     if (contains(head, "meta_graphs {") || contains(head, "saved_model_schema_version:"))
         return {FileKind::Unknown, "a TensorFlow SavedModel in text form"};

@@ -45,8 +45,9 @@ inline std::string int64Tensor(std::string_view name, const std::vector<std::int
         raw.append(reinterpret_cast<const char*>(&value), sizeof value);
     return tensor(name, 7, {static_cast<std::int64_t>(values.size())}) + bytes(9, raw);
 }
-inline std::string node(std::string_view type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                        std::string_view name = {}, std::string_view more = {}) {
+inline std::string node(std::string_view type, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs, std::string_view name = {},
+                        std::string_view more = {}) {
     std::string out;
     for (const auto& input : inputs)
         out += bytes(1, input);

@@ -18,7 +18,8 @@ public:
     explicit TempFolder(Place place = Place::Memory) {
         const std::filesystem::path memory = "/dev/shm";
         const bool useMemory = place == Place::Memory && ::access(memory.c_str(), W_OK | X_OK) == 0;
-        std::string pattern = ((useMemory ? memory : std::filesystem::temp_directory_path()) / "pw-formats-XXXXXX").string();
+        std::string pattern =
+            ((useMemory ? memory : std::filesystem::temp_directory_path()) / "pw-formats-XXXXXX").string();
         m_path = ::mkdtemp(pattern.data());
     }
     TempFolder(const TempFolder&) = delete;

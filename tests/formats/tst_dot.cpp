@@ -67,8 +67,9 @@ private Q_SLOTS:
     }
 
     void pipeDreamLabels() {
-        const GraphPtr graph = load("digraph { n1 [label=\"LSTM(2, hidden=[3])\n[forward_compute_time=1.5,backward_compute_time=2.25,"
-                                    "activation_size=[100.0, 20.0],parameter_size=8.0]\"]; n1 -> n2 }");
+        const GraphPtr graph =
+            load("digraph { n1 [label=\"LSTM(2, hidden=[3])\n[forward_compute_time=1.5,backward_compute_time=2.25,"
+                 "activation_size=[100.0, 20.0],parameter_size=8.0]\"]; n1 -> n2 }");
         QVERIFY(graph);
         const Op& op = graph->op(OpId(0));
         QCOMPARE(op.type, std::string("LSTM"));
@@ -78,8 +79,10 @@ private Q_SLOTS:
     }
 
     void attributesAndClusters() {
-        const GraphPtr graph = load("digraph G { b; a [cost_us=3, bytes=100, memory=7, device=\"gpu:1\", type=Conv, note=x, shape=box];\n"
-                                    "subgraph cluster_x { label=outer; a; subgraph cluster_y { b } subgraph plain { c } } a -> b; a -> b; b -> c }");
+        const GraphPtr graph =
+            load("digraph G { b; a [cost_us=3, bytes=100, memory=7, device=\"gpu:1\", type=Conv, note=x, shape=box];\n"
+                 "subgraph cluster_x { label=outer; a; subgraph cluster_y { b } subgraph plain { c } } a -> b; a -> b; "
+                 "b -> c }");
         QVERIFY(graph);
         QCOMPARE(graph->op(OpId(0)).name, std::string("b")); // order of the file
         const Op& a = graph->op(OpId(1));
@@ -143,11 +146,13 @@ private Q_SLOTS:
     }
 
     void errorsSayWhere() {
-        QVERIFY2(loadError("digraph { a -> }").message.find("syntax error") != std::string::npos, loadError("digraph { a -> }").message.c_str());
+        QVERIFY2(loadError("digraph { a -> }").message.find("syntax error") != std::string::npos,
+                 loadError("digraph { a -> }").message.c_str());
         QVERIFY(loadError("digraph { a ").code == ErrorCode::Parse);
         QVERIFY(loadError(std::string("digraph { a\0 }", 14)).code != ErrorCode::Internal);
         const Error error = loadError("digraph { a [cost_us=fast] }");
-        QVERIFY2(error.where.find("\"a\"") != std::string::npos && error.where.find("cost_us") != std::string::npos, error.toString().c_str());
+        QVERIFY2(error.where.find("\"a\"") != std::string::npos && error.where.find("cost_us") != std::string::npos,
+                 error.toString().c_str());
     }
 
     /// A few kilobytes that stand for billions of edges.
@@ -164,7 +169,8 @@ private Q_SLOTS:
     }
 
     void truncatedAnywhereAndBitFlips() {
-        const std::string whole = "digraph \"g\" { node [type=X]; subgraph cluster_a { a [label=<b>, cost=3] } /* c */ a -> b:n [bytes=4] // d\n}\n";
+        const std::string whole = "digraph \"g\" { node [type=X]; subgraph cluster_a { a [label=<b>, cost=3] } /* c */ "
+                                  "a -> b:n [bytes=4] // d\n}\n";
         for (std::size_t length = 0; length < whole.size(); ++length) {
             const auto graph = formats::loadGraph(m_folder.write("cut.dot", std::string_view(whole).substr(0, length)));
             QVERIFY(graph || !graph.error().message.empty());
@@ -182,7 +188,8 @@ private Q_SLOTS:
     void fourThreadsAtOnce() {
         std::string text = "digraph {";
         for (int i = 0; i < 300; ++i)
-            text += " n" + std::to_string(i) + " [label=\"x\"]; n" + std::to_string(i) + " -> n" + std::to_string(i + 1) + ";";
+            text += " n" + std::to_string(i) + " [label=\"x\"]; n" + std::to_string(i) + " -> n" +
+                    std::to_string(i + 1) + ";";
         const std::string path = m_folder.write("threads.dot", text + "}");
         std::atomic<int> opened = 0;
         {

@@ -17,9 +17,9 @@ using formats::FileKind;
 namespace {
 
 DeviceSet twoGpus() {
-    return DeviceSet::create("two",
-                             {{"gpu:0", "gpu", "K\"80", 12000000000, 4.1e6, 240000, 5.7}, {"gpu:1", "gpu", "", 0, 0.1, 1, 0}},
-                             {{DeviceId(0), DeviceId(1), 7600, 25, "pcie"}, {DeviceId(1), DeviceId(0), 7600, 25, "pcie"}})
+    return DeviceSet::create(
+               "two", {{"gpu:0", "gpu", "K\"80", 12000000000, 4.1e6, 240000, 5.7}, {"gpu:1", "gpu", "", 0, 0.1, 1, 0}},
+               {{DeviceId(0), DeviceId(1), 7600, 25, "pcie"}, {DeviceId(1), DeviceId(0), 7600, 25, "pcie"}})
         .value();
 }
 
@@ -37,7 +37,9 @@ class TestFiles : public QObject {
 
 private Q_SLOTS:
     void kinds() {
-        const auto kind = [&](std::string_view content) { return formats::sniff(m_folder.write("x", content)).value(); };
+        const auto kind = [&](std::string_view content) {
+            return formats::sniff(m_folder.write("x", content)).value();
+        };
         QCOMPARE(kind("/* c */ strict digraph \"x\" {}"), FileKind::Dot);
         QCOMPARE(kind("// c\n# line\ngraph{a}"), FileKind::Dot);
         QCOMPARE(kind("ir_version: 3\ngraph {\n"), FileKind::OnnxText);
@@ -111,8 +113,10 @@ private Q_SLOTS:
     }
 
     void webPagesAndArchives() {
-        QVERIFY(graphError(m_folder.write("a.onnx", "<!DOCTYPE html><html>")).message.find("web page") != std::string::npos);
-        QVERIFY(graphError(m_folder.write("a.pt", std::string_view("PK\x03\x04\0\0", 6))).message.find("ZIP") != std::string::npos);
+        QVERIFY(graphError(m_folder.write("a.onnx", "<!DOCTYPE html><html>")).message.find("web page") !=
+                std::string::npos);
+        QVERIFY(graphError(m_folder.write("a.pt", std::string_view("PK\x03\x04\0\0", 6))).message.find("ZIP") !=
+                std::string::npos);
         QVERIFY(graphError(m_folder.write("a.onnx", "garbage")).message.find("not an ONNX model") != std::string::npos);
         QVERIFY(graphError(m_folder.write("a.dot", "")).message.find("empty") != std::string::npos);
         QVERIFY(graphError(m_folder.write("p.csv", "op,device\na,b")).message.find("a placement") != std::string::npos);
@@ -181,12 +185,17 @@ private Q_SLOTS:
         QVERIFY(formats::saveDeviceSet(devices, m_folder.path("d.devices.json")));
         const auto back = formats::loadDeviceSet(m_folder.path("d.devices.json"));
         QVERIFY2(back, back ? "" : back.error().toString().c_str());
-        QVERIFY(std::equal(back->devices().begin(), back->devices().end(), devices.devices().begin(), devices.devices().end()));
+        QVERIFY(std::equal(back->devices().begin(), back->devices().end(), devices.devices().begin(),
+                           devices.devices().end()));
         QVERIFY(std::equal(back->links().begin(), back->links().end(), devices.links().begin(), devices.links().end()));
         QCOMPARE(back->hash(), devices.hash());
-        const auto wrong = formats::fromDevicesJson(R"({"format": "placewright-devices", "devices": [{"name": "a"}], "links": [{"from": "a", "to": "b", "bytes_per_us": 1}]})");
+        const auto wrong = formats::fromDevicesJson(
+            R"({"format": "placewright-devices", "devices": [{"name": "a"}], "links": [{"from": "a", "to": "b", "bytes_per_us": 1}]})");
         QCOMPARE(wrong.error().where, std::string("links[0].to"));
-        QCOMPARE(formats::fromDevicesJson(R"({"format": "placewright-devices", "devices": [{"name": "a", "flops_per_us": "x"}]})").error().where,
+        QCOMPARE(formats::fromDevicesJson(
+                     R"({"format": "placewright-devices", "devices": [{"name": "a", "flops_per_us": "x"}]})")
+                     .error()
+                     .where,
                  std::string("devices[0].flops_per_us"));
     }
 

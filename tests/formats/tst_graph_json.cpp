@@ -115,13 +115,15 @@ private Q_SLOTS:
     }
 
     void roundTrips() {
-        for (const GraphPtr& graph : {everything(), w1(), w2(), w3(), generated(200), test::graph("a:3*10@gpu1 -> b => c")}) {
+        for (const GraphPtr& graph :
+             {everything(), w1(), w2(), w3(), generated(200), test::graph("a:3*10@gpu1 -> b => c")}) {
             const auto back = formats::fromGraphJson(formats::toGraphJson(*graph));
             QVERIFY2(back, back ? "" : back.error().toString().c_str());
             QCOMPARE((*back)->hash(), graph->hash());
             QCOMPARE((*back)->unattachedParameterBytes(), graph->unattachedParameterBytes());
             // Once read, writing gives the same bytes: nothing is lost that the hash does not see.
-            QCOMPARE(formats::toGraphJson(**formats::fromGraphJson(formats::toGraphJson(**back))), formats::toGraphJson(**back));
+            QCOMPARE(formats::toGraphJson(**formats::fromGraphJson(formats::toGraphJson(**back))),
+                     formats::toGraphJson(**back));
         }
     }
 
@@ -151,8 +153,8 @@ private Q_SLOTS:
     }
 
     void opsInAnyOrderAndInputObjects() {
-        const auto graph = formats::fromGraphJson(
-            withOps(R"({"name": "b", "inputs": ["x:1:1", {"op": "x:1", "out": 0}]}, {"name": "x:1", "outputs": [{}, {}]})"));
+        const auto graph = formats::fromGraphJson(withOps(
+            R"({"name": "b", "inputs": ["x:1:1", {"op": "x:1", "out": 0}]}, {"name": "x:1", "outputs": [{}, {}]})"));
         QVERIFY2(graph, graph ? "" : graph.error().toString().c_str());
         QCOMPARE((*graph)->tensor((*graph)->edges()[0].tensor).outputIndex, 1U);
         QCOMPARE((*graph)->tensor((*graph)->edges()[1].tensor).outputIndex, 0U);
@@ -178,11 +180,16 @@ private Q_SLOTS:
         row("negative cost", withOps(R"({"name": "a", "cost_us": -1})"), "op \"a\"", "0 or more");
         row("fraction of a byte", withOps(R"({"param_bytes": 1.5})"), "ops[0].param_bytes", "whole number");
         row("too many bytes", withOps(R"({"param_bytes": 1e300})"), "ops[0].param_bytes", "whole number");
-        row("missing op", withOps(R"({}, {}, {}, {"name": "b", "inputs": ["nobody"]})"), "ops[3].inputs[0]", "\"nobody\"");
-        row("missing output", withOps(R"({"name": "a", "outputs": [{}]}, {"inputs": ["a:1"]})"), "ops[1].inputs[0]", "no output 1");
-        row("control flag", withOps(R"({"name": "a"}, {"inputs": [{"op": "a", "control": 1}]})"), "ops[1].inputs[0].control", "true or false");
-        row("slot", withOps(R"({"name": "a"}, {"inputs": [{"op": "a", "slot": 1e9}]})"), "ops[1].inputs[0].slot", "range");
-        row("shape", withOps(R"({"outputs": [{"shape": [1, true]}]})"), "ops[0].outputs[0].shape[1]", "expected a number");
+        row("missing op", withOps(R"({}, {}, {}, {"name": "b", "inputs": ["nobody"]})"), "ops[3].inputs[0]",
+            "\"nobody\"");
+        row("missing output", withOps(R"({"name": "a", "outputs": [{}]}, {"inputs": ["a:1"]})"), "ops[1].inputs[0]",
+            "no output 1");
+        row("control flag", withOps(R"({"name": "a"}, {"inputs": [{"op": "a", "control": 1}]})"),
+            "ops[1].inputs[0].control", "true or false");
+        row("slot", withOps(R"({"name": "a"}, {"inputs": [{"op": "a", "slot": 1e9}]})"), "ops[1].inputs[0].slot",
+            "range");
+        row("shape", withOps(R"({"outputs": [{"shape": [1, true]}]})"), "ops[0].outputs[0].shape[1]",
+            "expected a number");
         row("body", withOps(R"({"bodies": [{"name": "x"}]})"), "ops[0].bodies[0].graph", "missing");
     }
     void errorsNameThePlace() {
@@ -225,7 +232,9 @@ private Q_SLOTS:
 
     void placementIsWrittenAsDevices() {
         const DeviceSet devices =
-            DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}}, {}).value();
+            DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}},
+                              {})
+                .value();
         const GraphPtr graph = w2();
         const auto placement = placementOf({0, 1, 0, 1, 1});
         for (const char* name : {"p.graph.json", "p.dot"}) {

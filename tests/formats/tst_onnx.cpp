@@ -51,9 +51,9 @@ std::string attribute(const Op& op, std::string_view key) {
 /// x [batch, 8] -> MatMul(w 8x4) -> a -> Relu -> y
 std::string smallGraph() {
     using namespace wire;
-    return bytes(1, node("MatMul", {"x", "w"}, {"a"}, "mm")) + bytes(1, node("Relu", {"a"}, {"y"})) + bytes(2, "small") +
-           bytes(5, tensor("w", 1, {8, 4}) + bytes(9, std::string(128, '\1'))) + bytes(11, valueInfo("x", 1, {"batch", "8"})) +
-           bytes(12, valueInfo("y", 1, {"", ""}));
+    return bytes(1, node("MatMul", {"x", "w"}, {"a"}, "mm")) + bytes(1, node("Relu", {"a"}, {"y"})) +
+           bytes(2, "small") + bytes(5, tensor("w", 1, {8, 4}) + bytes(9, std::string(128, '\1'))) +
+           bytes(11, valueInfo("x", 1, {"batch", "8"})) + bytes(12, valueInfo("y", 1, {"", ""}));
 }
 
 } // namespace
@@ -120,8 +120,9 @@ private Q_SLOTS:
         const std::string graph = bytes(1, node("Shape", {"x"}, {"s"})) +
                                   bytes(1, node("Gather", {"s", "zero"}, {"n"}, "", intAttribute("axis", 0))) +
                                   bytes(1, node("Concat", {"n", "rest"}, {"target"}, "", intAttribute("axis", 0))) +
-                                  bytes(1, node("Reshape", {"x", "target"}, {"y"})) + bytes(5, int64Tensor("zero", {0})) +
-                                  bytes(5, int64Tensor("rest", {-1})) + bytes(11, valueInfo("x", 1, {"2", "3", "4"}));
+                                  bytes(1, node("Reshape", {"x", "target"}, {"y"})) +
+                                  bytes(5, int64Tensor("zero", {0})) + bytes(5, int64Tensor("rest", {-1})) +
+                                  bytes(11, valueInfo("x", 1, {"2", "3", "4"}));
         const GraphPtr built = load(model(graph));
         QVERIFY(built);
         QCOMPARE(built->tensor(TensorId(3)).dims, (std::vector<std::int64_t>{2, 12}));
@@ -131,15 +132,17 @@ private Q_SLOTS:
         using namespace wire;
         // The inner body reads "a" of the outermost graph, two levels up, and the weights "w".
         const std::string inner = bytes(1, node("Add", {"a", "w"}, {"i"})) + bytes(12, valueInfo("i", 1, {"2"}));
-        const std::string middle = bytes(1, node("Not", {"c"}, {"d"})) +
-                                   bytes(1, node("If", {"d"}, {"m"}, "inner_if", graphAttribute("then_branch", inner))) +
-                                   bytes(12, valueInfo("m", 1, {"2"}));
+        const std::string middle =
+            bytes(1, node("Not", {"c"}, {"d"})) +
+            bytes(1, node("If", {"d"}, {"m"}, "inner_if", graphAttribute("then_branch", inner))) +
+            bytes(12, valueInfo("m", 1, {"2"}));
         const std::string passThrough = bytes(12, valueInfo("a", 1, {"2"})); // hands out an outer value
-        const std::string graph = bytes(1, node("Relu", {"x"}, {"a"}, "relu")) +
-                                  bytes(1, node("If", {"c"}, {"y"}, "outer_if",
-                                                graphAttribute("then_branch", middle) + graphAttribute("else_branch", passThrough))) +
-                                  bytes(5, tensor("w", 1, {2})) + bytes(5, tensor("unused", 1, {100})) +
-                                  bytes(11, valueInfo("x", 1, {"2"})) + bytes(11, valueInfo("c", 9, {"1"}));
+        const std::string graph =
+            bytes(1, node("Relu", {"x"}, {"a"}, "relu")) +
+            bytes(1, node("If", {"c"}, {"y"}, "outer_if",
+                          graphAttribute("then_branch", middle) + graphAttribute("else_branch", passThrough))) +
+            bytes(5, tensor("w", 1, {2})) + bytes(5, tensor("unused", 1, {100})) + bytes(11, valueInfo("x", 1, {"2"})) +
+            bytes(11, valueInfo("c", 9, {"1"}));
         const GraphPtr built = load(model(graph));
         QVERIFY(built);
         QCOMPARE(built->opCount(), std::size_t{2});
@@ -167,9 +170,11 @@ private Q_SLOTS:
     void functionsBecomeBodies() {
         using namespace wire;
         const std::string callSelf = bytes(4, "Again") + bytes(7, "own");
-        const std::string function = bytes(1, "Again") + bytes(4, "p") + bytes(5, "q") + bytes(7, node("Relu", {"p"}, {"t"})) +
+        const std::string function = bytes(1, "Again") + bytes(4, "p") + bytes(5, "q") +
+                                     bytes(7, node("Relu", {"p"}, {"t"})) +
                                      bytes(7, bytes(1, "t") + bytes(2, "q") + callSelf) + bytes(10, "own");
-        const std::string graph = bytes(1, bytes(1, "x") + bytes(2, "y") + callSelf) + bytes(11, valueInfo("x", 1, {"2"}));
+        const std::string graph =
+            bytes(1, bytes(1, "x") + bytes(2, "y") + callSelf) + bytes(11, valueInfo("x", 1, {"2"}));
         const GraphPtr built = load(model(graph) + bytes(25, function));
         QVERIFY(built);
         QCOMPARE(built->op(OpId(0)).type, std::string("own::Again"));
@@ -189,7 +194,8 @@ private Q_SLOTS:
 
     void namesThatAreNotUtf8() {
         using namespace wire;
-        const GraphPtr built = load(model(bytes(1, node("Re\xfflu", {"x"}, {"\xc3\x28"}, "\xff\xfe")) + bytes(2, "g\xff")));
+        const GraphPtr built =
+            load(model(bytes(1, node("Re\xfflu", {"x"}, {"\xc3\x28"}, "\xff\xfe")) + bytes(2, "g\xff")));
         QVERIFY(built);
         QCOMPARE(built->op(OpId(0)).name, std::string("\xef\xbf\xbd\xef\xbf\xbd"));
         QVERIFY(formats::fromGraphJson(formats::toGraphJson(*built)).has_value());
@@ -199,7 +205,8 @@ private Q_SLOTS:
     void truncatedAnywhere() {
         const std::string whole = wire::model(smallGraph());
         for (std::size_t length = 0; length < whole.size(); ++length) {
-            const auto graph = formats::loadGraph(m_folder.write("cut.onnx", std::string_view(whole).substr(0, length)));
+            const auto graph =
+                formats::loadGraph(m_folder.write("cut.onnx", std::string_view(whole).substr(0, length)));
             QVERIFY(graph || !graph.error().message.empty());
             QVERIFY(graph || !graph.error().file.empty());
         }
@@ -225,7 +232,8 @@ private Q_SLOTS:
         const std::string lyingTensor = varint((5U << 3U) | 2U) + huge + "abc";
         QVERIFY(loadError(number(1, 8) + bytes(7, lyingTensor)).code == ErrorCode::Parse);
         // Dimensions that promise more than there can be: counted as nothing, with a warning.
-        const GraphPtr built = load(model(bytes(1, node("Relu", {"w"}, {"y"})) + bytes(5, tensor("w", 1, {INT64_MAX, INT64_MAX}))));
+        const GraphPtr built =
+            load(model(bytes(1, node("Relu", {"w"}, {"y"})) + bytes(5, tensor("w", 1, {INT64_MAX, INT64_MAX}))));
         QVERIFY(built);
         QCOMPARE(warningsOf(*built, "bad_size"), std::size_t{1});
         QCOMPARE(computeStats(*built).parameterBytes, std::int64_t{0});
@@ -261,8 +269,8 @@ private Q_SLOTS:
             const std::uint64_t tensorSize = head.size() + kWeights;
             const std::string tensorHead = varint((5U << 3U) | 2U) + varint(tensorSize) + head;
             std::ofstream out(path, std::ios::binary);
-            out << number(1, 8) << varint((7U << 3U) | 2U) << varint(nodes.size() + tensorHead.size() + kWeights) << nodes
-                << tensorHead;
+            out << number(1, 8) << varint((7U << 3U) | 2U) << varint(nodes.size() + tensorHead.size() + kWeights)
+                << nodes << tensorHead;
             out.seekp(kWeights - 1, std::ios::cur);
             out.put('\0');
         }
@@ -278,8 +286,9 @@ private Q_SLOTS:
     }
 
     void textForm() {
-        const std::string text = "# a model\nir_version: 8\ngraph {\n node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n"
-                                 " initializer { dims: 2 dims: 3 data_type: 1 float_data: 1.5 name: \"x\" }\n}\n";
+        const std::string text =
+            "# a model\nir_version: 8\ngraph {\n node { input: \"x\" output: \"y\" op_type: \"Relu\" }\n"
+            " initializer { dims: 2 dims: 3 data_type: 1 float_data: 1.5 name: \"x\" }\n}\n";
         const auto graph = formats::loadGraph(m_folder.write("model.onnxtxt", text));
         QVERIFY2(graph, graph ? "" : graph.error().toString().c_str());
         QCOMPARE((*graph)->op(OpId(0)).paramBytes, std::int64_t{24});
@@ -339,7 +348,8 @@ private Q_SLOTS:
         std::string graph;
         for (int i = 0; i < 10000; ++i) {
             const std::string in = i == 0 ? "x" : "t" + std::to_string(i - 1);
-            graph += wire::bytes(1, wire::node("Relu", {in}, {"t" + std::to_string(i)}, "block" + std::to_string(i / 100) + "/relu" + std::to_string(i)));
+            graph += wire::bytes(1, wire::node("Relu", {in}, {"t" + std::to_string(i)},
+                                               "block" + std::to_string(i / 100) + "/relu" + std::to_string(i)));
         }
         graph += wire::bytes(11, wire::valueInfo("x", 1, {"2", "3"}));
         const std::string path = m_folder.write("large.onnx", wire::model(graph));

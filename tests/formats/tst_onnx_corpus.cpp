@@ -63,7 +63,8 @@ ShapeCounts countShapes(const OpGraph& graph) {
     for (const Tensor& tensor : graph.tensors()) {
         if (tensor.name.empty())
             continue; // an optional output that is not there
-        const bool isOpen = std::any_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t dim) { return dim < 0; });
+        const bool isOpen =
+            std::any_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t dim) { return dim < 0; });
         ++(!tensor.shapeKnown ? counts.unknown : isOpen ? counts.symbolic : counts.isStatic);
     }
     return counts;
