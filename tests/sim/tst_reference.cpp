@@ -84,6 +84,7 @@ private Q_SLOTS:
     void values_data();
     void values();
     void agreesWithBruteForce();
+    void simultaneousBusesGoByName();
     void bestOfAllPlacements();
     void costZeroByValue();
     void lastOutputIndexWins();
@@ -154,6 +155,15 @@ void TestReference::agreesWithBruteForce() {
         for (std::size_t d = 0; d < count; ++d)
             QCOMPARE(simulator.peakBytes()[d], expected.peakBytes[d]);
     }
+}
+
+/// Two empty transfers at 10: the bus of gpu:10 comes before that of gpu:2, so y is released before x.
+void TestReference::simultaneousBusesGoByName() {
+    Simulator simulator(test::problemOf(test::graph("a:10 -> x:5; b:10 -> y:5"), test::equalDevices(11, 0.0, 0.0),
+                                        SimModel::Reference));
+    simulator.evaluate(test::placementOf({2, 0, 10, 0})); // ops: a, x, b, y
+    PW_NEAR(simulator.startsUs()[3], 10.0);
+    PW_NEAR(simulator.startsUs()[1], 15.0);
 }
 
 void TestReference::bestOfAllPlacements() {
