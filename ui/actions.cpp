@@ -68,7 +68,7 @@ Actions::Actions(QWidget* window) : QObject(window) {
         action->setToolTip(tr(info.tip) + first);
         action->setStatusTip(tr(info.tip));
         action->setCheckable(info.checkable);
-        action->setProperty("icon", QString::fromLatin1(info.icon));
+        action->setProperty("glyph", QString::fromLatin1(info.icon));
         window->addAction(action);
         m_actions[info.id] = action;
     }
@@ -76,7 +76,7 @@ Actions::Actions(QWidget* window) : QObject(window) {
 
 void Actions::setTheme(const viz::Theme& theme) {
     for (const auto& [id, action] : m_actions) {
-        const QString icon = action->property("icon").toString();
+        const QString icon = action->property("glyph").toString();
         const bool mode = id == ActionId::ModeGraph || id == ActionId::ModeCompare;
         if (!icon.isEmpty())
             action->setIcon(mode ? viz::icon(icon, theme, viz::IconTone::Text, viz::IconTone::OnAccent) : viz::icon(icon, theme));

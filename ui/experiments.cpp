@@ -91,6 +91,11 @@ JobHandle* Experiments::launch(const RunSpec& spec, const QString& icon, bool wi
     return live->handle;
 }
 
+std::string Experiments::titleOf(const OpGraph& graph) const {
+    const GraphEntry* entry = m_document->findGraphByHash(graph.hash());
+    return entry ? entry->name.toStdString() : graph.name();
+}
+
 std::map<std::string, std::string> Experiments::currentPins() const {
     std::map<std::string, std::string> pins;
     const PlacementEntry* current = m_document->currentPlacement();
@@ -113,6 +118,7 @@ void Experiments::place(const std::string& method, double maxSeconds, std::uint6
     spec.maxSeconds = maxSeconds;
     spec.seed = seed;
     spec.pins = currentPins();
+    spec.graphName = titleOf(problem->graph());
     launch(spec, QStringLiteral("place"), false,
            [spec, problem, placer, placers = m_services.placers, repository = m_project->repository()](
                RunMailbox* mailbox, JobContext& context) {
@@ -126,7 +132,7 @@ void Experiments::train(const TrainRequest& request) {
     spec.method = request.method;
     for (const auto& graph : request.graphs)
         spec.graphHashes.push_back(graph->hash());
-    spec.graphName = request.graphs.empty() ? std::string() : request.graphs.front()->name();
+    spec.graphName = request.graphs.empty() ? std::string() : titleOf(*request.graphs.front());
     spec.deviceSetHash = request.devices.hash();
     spec.deviceSetName = request.devices.name();
     spec.groups = request.groups;
@@ -178,14 +184,14 @@ void Experiments::resume(std::int64_t run) {
            });
 }
 
-void Experiments::startInference(const QString& title, std::function<Result<learn::Bytes>()> policy) {
+void Experiments::startInference(std::function<Result<learn::Bytes>()> policy) {
     const ProblemPtr problem = m_document->problem();
     if (!problem) {
         Q_EMIT failed({ErrorCode::Invalid, "no graph is ready to be placed", {}, {}});
         return;
     }
-    Q_UNUSED(title);
-    const RunSpec spec = specFor(*problem, "infer", "placeto", m_document->targetGroups());
+    RunSpec spec = specFor(*problem, "infer", "placeto", m_document->targetGroups());
+    spec.graphName = titleOf(problem->graph());
     launch(spec, QStringLiteral("infer"), false,
            [spec, problem, policy = std::move(policy), services = m_services, repository = m_project->repository()](
                RunMailbox* mailbox, JobContext& context) -> Result<RunOutcome> {
@@ -197,7 +203,7 @@ void Experiments::startInference(const QString& title, std::function<Result<lear
 }
 
 void Experiments::infer(std::int64_t policyRun) {
-    startInference({}, [repository = m_project->repository(), policyRun]() -> Result<learn::Bytes> {
+    startInference([repository = m_project->repository(), policyRun]() -> Result<learn::Bytes> {
         if (!repository)
             return fail(ErrorCode::NotFound, "no project is open");
         PW_TRY(learn::Bytes bytes, repository->policy(policyRun));
@@ -208,7 +214,7 @@ void Experiments::infer(std::int64_t policyRun) {
 }
 
 void Experiments::inferFile(const QString& policyFile) {
-    startInference(policyFile, [path = policyFile.toStdString()]() -> Result<learn::Bytes> {
+    startInference([path = policyFile.toStdString()]() -> Result<learn::Bytes> {
         PW_TRY(const std::string content, formats::readFile(path, kMaxPolicyBytes));
         return learn::Bytes(content.begin(), content.end());
     });

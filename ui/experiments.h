@@ -61,8 +61,9 @@ private:
     void drain(const std::shared_ptr<Live>& live);
     void showBest(const std::shared_ptr<Live>& live, const RunLive& state);
     void finish(const std::shared_ptr<Live>& live, const Result<RunOutcome>& outcome);
-    void startInference(const QString& title, std::function<Result<learn::Bytes>()> policy);
+    void startInference(std::function<Result<learn::Bytes>()> policy);
     std::map<std::string, std::string> currentPins() const;
+    std::string titleOf(const OpGraph& graph) const; ///< as the lists call it
 
     const AppServices& m_services;
     Document* m_document;

@@ -26,18 +26,6 @@ Error withFile(Error error, const std::string& path) {
 
 } // namespace
 
-QString graphTitle(const OpGraph& graph, const QString& source) {
-    if (source.startsWith(QLatin1String("zoo:")) || source.isEmpty())
-        return words::fromUtf8(graph.name());
-    QString file = QFileInfo(source).fileName();
-    for (const char* ending : {".graph.json", ".onnx", ".json", ".dot", ".gv", ".txt"})
-        if (file.endsWith(QLatin1String(ending), Qt::CaseInsensitive)) {
-            file.chop(static_cast<qsizetype>(qstrlen(ending)));
-            break;
-        }
-    return file;
-}
-
 FileOpener::FileOpener(const AppServices& services, Document* document, Project* project, JobList* jobs,
                        Experiments* experiments, QObject* parent)
     : QObject(parent), m_services(services), m_document(document), m_project(project), m_jobs(jobs),
@@ -115,7 +103,7 @@ void FileOpener::take(const QString& path, Loaded loaded) {
 
 void FileOpener::takeGraph(const QString& source, GraphPtr graph) {
     GraphEntry entry;
-    entry.name = graphTitle(*graph, source);
+    entry.name = words::graphTitle(words::fromUtf8(graph->name()), source);
     entry.source = source;
     entry.hash = graph->hash();
     entry.ops = graph->opCount();

@@ -43,7 +43,4 @@ private:
     Experiments* m_experiments;
 };
 
-/// What a graph is called in lists: its own name, or its file's.
-QString graphTitle(const OpGraph& graph, const QString& source);
-
 } // namespace pw::ui

@@ -180,7 +180,6 @@ void MainWindow::connectViews() {
     });
     connect(m_timeline, &viz::TimelineView::hoverChanged, &m_selection, &Selection::setHovered);
     connect(m_timeline, &viz::TimelineView::rangeChanged, m_memory, &viz::MemoryView::setRange);
-    connect(m_graphPage, &GraphPage::bodySelectionChanged, m_inspector, &InspectorPanel::showBody);
     connect(&m_document, &Document::scheduleChanged, this, &MainWindow::refreshSchedule);
     connect(&m_document, &Document::currentGraphChanged, this, [this] {
         m_search->setGraph(m_document.graph());

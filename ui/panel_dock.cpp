@@ -37,14 +37,15 @@ PanelDock::PanelDock(const QString& name, const QString& title, QWidget* parent)
     row->setSpacing(2);
     m_title = new QLabel(m_bar);
     m_title->setContentsMargins(8, 0, 0, 0);
-    QFont bold = m_title->font();
-    bold.setBold(true);
-    m_title->setFont(bold);
+    m_title->setFixedHeight(kTitleHeight);
+    m_title->setTextFormat(Qt::RichText);
     m_tabs = new QTabBar(m_bar);
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
     m_tabs->setIconSize(QSize(14, 14));
     m_tabs->setElideMode(Qt::ElideNone);
+    m_tabs->setUsesScrollButtons(false);
+    m_tabs->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
     m_tools = new QStackedWidget(m_bar);
     m_tools->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     m_float = smallButton(tr("Float or dock"), m_bar);
@@ -72,7 +73,7 @@ void PanelDock::addPanel(const QString& title, const QString& icon, QWidget* pag
     m_pages->addWidget(page);
     m_tools->addWidget(tools);
     m_tabs->addTab(title);
-    m_title->setText(title);
+    m_title->setText(QStringLiteral("<b>%1</b>").arg(title.toHtmlEscaped()));
     const bool single = m_panels.size() == 1;
     m_title->setVisible(single);
     m_tabs->setVisible(!single);

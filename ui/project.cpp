@@ -108,7 +108,7 @@ void Project::adopt(Contents contents) {
     int current = -1;
     for (const auto& record : contents.graphs) {
         GraphEntry entry;
-        entry.name = words::fromUtf8(record.name);
+        entry.name = words::graphTitle(words::fromUtf8(record.name), words::fromUtf8(record.source));
         entry.source = words::fromUtf8(record.source);
         entry.hash = record.hash;
         entry.ops = record.ops;

@@ -1,9 +1,16 @@
 #include "ui/style.h"
 
+#include "viz/theme/icon.h"
+
 #include <QApplication>
 #include <QFont>
 #include <QPalette>
+#include <QImage>
+#include <QPainter>
 #include <QStyleFactory>
+#include <QTemporaryDir>
+
+#include <map>
 
 namespace pw::ui {
 
@@ -42,6 +49,7 @@ QToolButton[segment="true"]:checked { background: @accent; color: @onaccent; bor
 QToolButton[framed="true"] { border: 1px solid @control; background: @panel; padding: 3px 8px; }
 QToolButton[framed="true"]:hover { background: @hover; }
 QToolButton[small="true"] { padding: 2px; }
+QToolButton[framed="true"][small="true"] { padding: 2px; }
 QPushButton { border: 1px solid @control; border-radius: 4px; background: @panel; color: @text; padding: 0 12px; min-height: 24px; }
 QPushButton:hover { background: @hover; }
 QPushButton:pressed { background: @track; }
@@ -59,6 +67,10 @@ QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-
 QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled { color: @muted; background: @chrome; }
 QLineEdit[small="true"], QComboBox[small="true"], QDoubleSpinBox[small="true"] { min-height: 20px; }
 QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url(@arrowdown); width: 12px; height: 12px; }
+QSpinBox::up-button, QSpinBox::down-button { border: none; background: transparent; width: 18px; }
+QSpinBox::up-arrow { image: url(@arrowup); width: 10px; height: 10px; }
+QSpinBox::down-arrow { image: url(@arrowdown); width: 10px; height: 10px; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @control; selection-background-color: @accentbg; selection-color: @text; outline: 0; }
 QPlainTextEdit, QTextEdit { border: 1px solid @control; border-radius: 4px; background: @panel; selection-background-color: @accent; selection-color: @onaccent; }
 QTreeView, QTableView, QListView { background: @panel; border: none; outline: 0; selection-background-color: @accentbg;
@@ -68,12 +80,12 @@ QTreeView::item:hover, QTableView::item:hover, QListView::item:hover { backgroun
 QTreeView::item:selected, QTableView::item:selected, QListView::item:selected { background: @accentbg; color: @text; }
 QTableView::item { padding: 0 6px; border: none; }
 QHeaderView { background: @panel; border: none; }
-QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @line; padding: 3px 6px; font-size: 11px; }
+QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @line; padding: 3px 6px; font-size: 11px; font-weight: normal; }
 QHeaderView::section:hover { background: @hover; }
 QTableCornerButton::section { background: @panel; border: none; }
 QTabBar { background: @header; }
 QTabBar::tab { background: transparent; color: @text2; padding: 0 12px; height: 27px; border: none; border-top: 2px solid transparent; }
-QTabBar::tab:selected { background: @panel; color: @text; border-top: 2px solid @accent; font-weight: bold; }
+QTabBar::tab:selected { background: @panel; color: @text; border-top: 2px solid @accent; }
 QTabBar::tab:hover:!selected { background: @hover; }
 QScrollArea { border: none; background: transparent; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
@@ -95,6 +107,10 @@ QSplitter::handle { background: @line; }
 QGroupBox { border: none; font-weight: bold; margin-top: 20px; }
 QGroupBox::title { subcontrol-origin: margin; left: 0; }
 QCheckBox, QRadioButton { spacing: 6px; }
+QCheckBox::indicator, QTableView::indicator, QListView::indicator { width: 13px; height: 13px; border: 1px solid @control; border-radius: 3px; background: @panel; }
+QCheckBox::indicator:checked, QTableView::indicator:checked, QListView::indicator:checked { background: @accent; border-color: @accent; image: url(@check); }
+QCheckBox::indicator:focus { border-color: @accent; }
+QCheckBox::indicator:disabled { border-color: @line; }
 QLabel[role="muted"] { color: @muted; font-size: 11px; }
 QLabel[role="secondary"] { color: @text2; }
 QLabel[role="title"] { font-size: 13px; font-weight: bold; }
@@ -108,6 +124,42 @@ QWidget[surface="canvas"] { background: @canvas; }
 QWidget[surface="chrome"] { background: @chrome; }
 QWidget[surface="header"] { background: @header; }
 )";
+
+struct SheetImages {
+    QString arrowDown;
+    QString arrowUp;
+    QString check;
+};
+
+/// A style sheet takes pictures from files only. Drawn from the icons once per theme, into a folder that goes with the
+/// program.
+const SheetImages& sheetImages(const viz::Theme& theme) {
+    static QTemporaryDir folder;
+    static std::map<viz::Theme::Kind, SheetImages> made;
+    const auto found = made.find(theme.kind);
+    if (found != made.end())
+        return found->second;
+    const auto draw = [&](const QString& glyph, const QColor& color, int turns) {
+        const QString file = folder.filePath(QStringLiteral("%1-%2-%3").arg(glyph, color.name().mid(1)).arg(turns));
+        for (const int ratio : {1, 2}) {
+            QImage image(16 * ratio, 16 * ratio, QImage::Format_ARGB32_Premultiplied);
+            image.fill(Qt::transparent);
+            QPainter painter(&image);
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.translate(8 * ratio, 8 * ratio);
+            painter.rotate(90.0 * turns);
+            viz::paintIcon(painter, QRectF(-8 * ratio, -8 * ratio, 16 * ratio, 16 * ratio), glyph, color);
+            painter.end();
+            image.save(file + (ratio == 1 ? QStringLiteral(".png") : QStringLiteral("@2x.png")));
+        }
+        return file + QStringLiteral(".png");
+    };
+    SheetImages images;
+    images.arrowDown = draw(QStringLiteral("open-scope"), theme.text2, 0);
+    images.arrowUp = draw(QStringLiteral("open-scope"), theme.text2, 2);
+    images.check = draw(QStringLiteral("valid"), theme.onAccent, 0);
+    return made[theme.kind] = images;
+}
 
 } // namespace
 
@@ -123,6 +175,10 @@ QString styleSheetFor(const viz::Theme& theme) {
         {"@line", theme.line},         {"@text2", theme.text2},       {"@text", theme.text},
         {"@muted", theme.muted},       {"@danger", theme.danger},     {"@warning", theme.warning},
     };
+    const SheetImages& images = sheetImages(theme);
+    sheet.replace(QLatin1String("@arrowdown"), images.arrowDown);
+    sheet.replace(QLatin1String("@arrowup"), images.arrowUp);
+    sheet.replace(QLatin1String("@check"), images.check);
     for (const auto& [name, color] : tokens)
         sheet.replace(QLatin1String(name), color.name());
     return sheet;

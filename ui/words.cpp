@@ -1,5 +1,7 @@
 #include "ui/words.h"
 
+#include "core/zoo/zoo.h"
+
 #include <QDateTime>
 #include <QFileInfo>
 #include <QHash>
@@ -65,6 +67,12 @@ namespace words {
 namespace {
 const QChar kMinus(0x2212);
 
+/// English figures whatever the desktop's language: exports and screen must agree with the command line.
+const QLocale& figures() {
+    static const QLocale locale(QLocale::English, QLocale::UnitedStates);
+    return locale;
+}
+
 QString withTrueMinus(QString text) {
     return text.replace(QLatin1Char('-'), kMinus);
 }
@@ -79,7 +87,7 @@ QString fixed(double value, int decimals) {
         return QStringLiteral("–");
     const double scale = std::pow(10.0, decimals);
     const double rounded = std::round(value * scale) / scale;
-    return withTrueMinus(QLocale::c().toString(rounded == 0.0 ? 0.0 : rounded, 'f', decimals)); // why: no "-0.0"
+    return withTrueMinus(figures().toString(rounded == 0.0 ? 0.0 : rounded, 'f', decimals)); // why: no "-0.0"
 }
 
 QString signedFixed(double value, int decimals) {
@@ -93,7 +101,7 @@ QString milliseconds(double us) {
 }
 
 QString count(std::int64_t value) {
-    return withTrueMinus(QLocale::c().toString(static_cast<qlonglong>(value)));
+    return withTrueMinus(figures().toString(static_cast<qlonglong>(value)));
 }
 
 QString gigabytes(double bytes) {
@@ -129,7 +137,7 @@ QString when(std::int64_t unixSeconds) {
         return {};
     const QDateTime time = QDateTime::fromSecsSinceEpoch(unixSeconds);
     const QDate today = QDate::currentDate();
-    const QLocale locale = QLocale::c();
+    const QLocale& locale = figures();
     if (time.date() == today)
         return QObject::tr("today %1").arg(locale.toString(time, QStringLiteral("HH:mm")));
     if (time.date().year() == today.year())
@@ -205,6 +213,26 @@ QString fault(const PlacementProblem& problem, const Fault& fault) {
                  letter(fault.device));
     }
     return {};
+}
+
+QString graphTitle(const QString& name, const QString& source) {
+    if (source.startsWith(QLatin1String("zoo:"))) {
+        const QString key = source.mid(4).section(QLatin1Char('?'), 0, 0);
+        const QString options = source.section(QLatin1Char('?'), 1);
+        for (const auto& workload : zoo::workloads())
+            if (fromUtf8(workload.name) == key)
+                return fromUtf8(workload.title) + (options.isEmpty() ? QString() : QStringLiteral(", ") + QString(options).replace(QLatin1Char('&'), QStringLiteral(", ")));
+    }
+    if (!source.contains(QLatin1Char('/')))
+        return name;
+    QString file = QFileInfo(source).fileName();
+    for (const char* ending : {".graph.json", ".onnx", ".json", ".dot", ".gv", ".txt", ".pbtxt", ".textproto"}) {
+        if (file.endsWith(QLatin1String(ending), Qt::CaseInsensitive)) {
+            file.chop(static_cast<qsizetype>(qstrlen(ending)));
+            break;
+        }
+    }
+    return file;
 }
 
 QString deviceTitle(const Device& device, DeviceId id) {

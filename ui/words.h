@@ -36,6 +36,8 @@ QString methodTitle(const QString& method); ///< "local_search" -> "Local search
 QString statusTitle(RunStatus status);
 QString stageTitle(const std::string& stage);
 QString fault(const PlacementProblem& problem, const Fault& fault); ///< "A needs 13.1 of 12.0 GB at 2,180 ms"
+/// What a graph is called in lists: a sample's title, else its file's name, else its own.
+QString graphTitle(const QString& name, const QString& source);
 QString deviceTitle(const Device& device, DeviceId id); ///< "GPU A"
 QString deviceSetTitle(const DeviceSet& devices);       ///< "2 × K80"
 

@@ -118,8 +118,10 @@ void ScreenshotTour::addSteps(double trainSeconds) {
     add(QStringLiteral("compare"), [w] { w->setMode(ui::MainWindow::Mode::Compare); },
         [w] { return w->comparePage()->comparison() != nullptr; });
     add(QStringLiteral("compare"), [w] { w->comparePage()->step(1); });
+    add(QStringLiteral("compare"), [w] { w->comparePage()->fitAll(); });
     add(QStringLiteral("compare"), [this] { save(QStringLiteral("compare-light-1920")); });
     add(QStringLiteral("compare"), [w] { w->resize(kSmall); });
+    add(QStringLiteral("compare"), [w] { w->comparePage()->fitAll(); });
     add(QStringLiteral("compare"), [this] { save(QStringLiteral("compare-light")); });
     theme(viz::Theme::Kind::Dark, QStringLiteral("compare-dark"));
 }

@@ -11,10 +11,11 @@
 #include "ui/views/compare_page.h"
 
 #include <QAction>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTableWidget>
+#include <QToolButton>
 #include <QtTest>
 
 #include <ctime>
@@ -116,7 +117,11 @@ void TstUiJobsWindow::aTrainingFillsCurveLibraryAndRuns() {
     QCOMPARE(curve.steps.size(), 20U); // every sample, none dropped
     QVERIFY(!curve.live);
     QCOMPARE(curve.values.at("reward").size(), 20U);
-    QCOMPARE(fixture.window().rewards()->list()->rowCount(), 1);
+    QMenu* menu = fixture.window().rewards()->runsButton()->menu();
+    Q_EMIT menu->aboutToShow();
+    QCOMPARE(menu->actions().size(), 1);
+    menu->actions().first()->trigger(); // unticked
+    QVERIFY(!curve.shown);
     const PlacementEntry* placement = fixture.document().currentPlacement();
     QVERIFY(placement && placement->method == QStringLiteral("placeto") && !placement->live);
     QTRY_COMPARE(fixture.window().project()->runs().size(), 1U);

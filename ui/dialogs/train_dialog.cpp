@@ -109,8 +109,9 @@ QWidget* TrainDialog::makeForm() {
     column->addWidget(titleLabel(tr("Effort"), page));
     column->addWidget(makeEffort(page));
     column->addSpacing(8);
-    column->addWidget(makeParameters(page), 1);
-    column->addStretch(0);
+    column->addWidget(makeParameters(page));
+    column->addStretch(1);
+    m_formLayout = column;
     area->setWidget(page);
     return area;
 }
@@ -124,6 +125,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
     grid->setColumnStretch(2, 1);
     m_graphs = new QListWidget(box);
     m_graphs->setObjectName(QStringLiteral("trainGraphs"));
+    m_graphs->setStyleSheet(QStringLiteral("QListWidget { border: 1px solid palette(dark); border-radius: 4px; }"));
     m_graphs->setSelectionMode(QAbstractItemView::NoSelection);
     const GraphEntry* current = m_document->currentGraph();
     for (const GraphEntry& graph : m_document->graphs()) {
@@ -134,7 +136,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable);
         item->setCheckState(current && graph.id == current->id ? Qt::Checked : Qt::Unchecked);
     }
-    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 24 + 4);
+    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 22 + 6);
     connect(m_graphs, &QListWidget::itemChanged, this, &TrainDialog::refresh);
     m_devices = new QComboBox(box);
     m_devices->setObjectName(QStringLiteral("trainDevices"));
@@ -234,7 +236,7 @@ QWidget* TrainDialog::makeParameters(QWidget* parent) {
     inner->setContentsMargins(0, 0, 0, 0);
     m_table = new QTableView(m_parametersBox);
     m_table->setModel(m_parameters);
-    m_table->setMinimumHeight(240);
+    m_table->setMinimumHeight(180);
     m_table->setShowGrid(false);
     m_table->setAlternatingRowColors(true);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -279,7 +281,7 @@ QWidget* TrainDialog::makeSide() {
     column->addWidget(titleLabel(tr("You get"), side));
     for (const QString& text : {tr("the best placement found, in the Library"), tr("a policy for other graphs on as many devices"),
                                 tr("a run with every curve, in the Runs table")})
-        column->addWidget(new QLabel(QStringLiteral("✓  ") + text, side));
+        column->addWidget(noteLabel(QStringLiteral("✓  ") + text, side));
     column->addWidget(noteLabel(tr("It runs in the background. Stop at any time and keep the best; resume later from the last checkpoint."), side));
     column->addStretch(1);
     return side;
@@ -357,6 +359,9 @@ void TrainDialog::loadLibrary() {
 void TrainDialog::showParameters(bool on) {
     m_more->setChecked(on);
     m_parametersBox->setVisible(on);
+    // The table takes the room that is otherwise left empty below.
+    m_formLayout->setStretch(m_formLayout->count() - 2, on ? 1 : 0);
+    m_formLayout->setStretch(m_formLayout->count() - 1, on ? 0 : 1);
     if (on)
         resize(std::max(width(), 1120), std::max(height(), 760));
     refresh();

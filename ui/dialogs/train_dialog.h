@@ -16,6 +16,7 @@ class QPushButton;
 class QSpinBox;
 class QTableView;
 class QToolButton;
+class QVBoxLayout;
 QT_END_NAMESPACE
 
 namespace pw::ui {
@@ -67,6 +68,7 @@ private:
     QSpinBox* m_repeat = nullptr;
     QComboBox* m_computeDevice = nullptr;
     QLabel* m_computeNote = nullptr;
+    QVBoxLayout* m_formLayout = nullptr;
     QToolButton* m_more = nullptr;
     QWidget* m_parametersBox = nullptr;
     QTableView* m_table = nullptr;

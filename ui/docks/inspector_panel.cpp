@@ -71,14 +71,10 @@ InspectorPanel::InspectorPanel(Document* document, Selection* selection, QWidget
             m_document->assign(m_selection->ops(), DeviceId(static_cast<std::size_t>(row - 1)), movesWholeGroups());
     });
     connect(m_facts, &FactsView::opClicked, this, [this](quint32 op) {
-        if (!m_body)
-            m_selection->reveal(op);
+        m_selection->reveal(op);
     });
     connect(selection, &Selection::changed, this, &InspectorPanel::refresh);
-    connect(document, &Document::currentGraphChanged, this, [this] {
-        m_body = nullptr;
-        refresh();
-    });
+    connect(document, &Document::currentGraphChanged, this, &InspectorPanel::refresh);
     connect(document, &Document::currentPlacementChanged, this, &InspectorPanel::refresh);
     connect(document, &Document::scheduleChanged, this, &InspectorPanel::refresh);
     connect(document, &Document::situationChanged, this, &InspectorPanel::refresh);
@@ -120,6 +116,7 @@ QWidget* InspectorPanel::makePlacementRow() {
     m_pin = new QToolButton(m_placementRow);
     m_pin->setCheckable(true);
     m_pin->setProperty("framed", true);
+    m_pin->setProperty("small", true);
     m_pin->setFixedSize(28, 26);
     row->addWidget(m_device, 1);
     row->addWidget(m_pin);
@@ -157,28 +154,20 @@ void InspectorPanel::setTheme(const viz::Theme& theme) {
     refresh();
 }
 
-void InspectorPanel::showBody(const GraphPtr& body, const QList<quint32>& ops) {
-    m_body = body;
-    m_bodyOps = ops;
-    refresh();
-}
-
 void InspectorPanel::refresh() {
-    const GraphPtr graph = m_body ? m_body : m_document->graph();
-    const QList<quint32> ops = m_body ? m_bodyOps : m_selection->ops();
+    const GraphPtr graph = m_document->graph();
+    const QList<quint32>& ops = m_selection->ops();
     refreshHeader(graph, ops);
-    const bool movable = !m_body && graph && !ops.isEmpty() && m_document->problem();
+    const bool movable = graph && !ops.isEmpty() && m_document->problem();
     m_placementRow->setVisible(movable);
     m_prices->setVisible(movable);
     OpFactsInput input;
     input.graph = graph;
-    if (!m_body) {
-        input.problem = m_document->problem();
-        const PlacementEntry* placement = m_document->currentPlacement();
-        if (placement && placement->ops && graph && placement->ops->size() == graph->opCount())
-            input.placement = placement->ops;
-        input.schedule = m_document->schedule();
-    }
+    input.problem = m_document->problem();
+    const PlacementEntry* placement = m_document->currentPlacement();
+    if (placement && placement->ops && graph && placement->ops->size() == graph->opCount())
+        input.placement = placement->ops;
+    input.schedule = m_document->schedule();
     if (!graph)
         m_facts->setRows({});
     else if (ops.isEmpty())
@@ -196,7 +185,7 @@ void InspectorPanel::refresh() {
 }
 
 void InspectorPanel::refreshHeader(const GraphPtr& graph, const QList<quint32>& ops) {
-    const PlacementEntry* placement = m_body ? nullptr : m_document->currentPlacement();
+    const PlacementEntry* placement = m_document->currentPlacement();
     const bool placed = placement && placement->ops && graph && placement->ops->size() == graph->opCount();
     m_chip->setVisible(!ops.isEmpty() && placed && commonDevice(*placement->ops, ops).isValid());
     if (!m_chip->isHidden())

@@ -28,10 +28,6 @@ public:
     FactsView* prices() const { return m_prices; }
     FactsView* facts() const { return m_facts; }
 
-public Q_SLOTS:
-    /// An op inside a container's body; a null graph leads back to the document's selection.
-    void showBody(const pw::GraphPtr& body, const QList<quint32>& ops);
-
     void setMovesWholeGroups(bool on);
 
 Q_SIGNALS:
@@ -54,8 +50,6 @@ private:
 
     Document* m_document;
     Selection* m_selection;
-    GraphPtr m_body;
-    QList<quint32> m_bodyOps;
     QLabel* m_chip;
     QLabel* m_title;
     QLabel* m_path;

@@ -22,7 +22,10 @@ public:
     using QStyledItemDelegate::QStyledItemDelegate;
     viz::Theme theme = viz::Theme::light();
 
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {40, 22}; }
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const int text = option.fontMetrics.horizontalAdvance(index.data(Qt::DisplayRole).toString());
+        return {index.column() == 0 ? 40 : text + 12, 22};
+    }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const bool top = !index.parent().isValid();

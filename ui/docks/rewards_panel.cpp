@@ -9,12 +9,10 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
-#include <QSignalBlocker>
 #include <QSlider>
-#include <QTableWidget>
 #include <QToolButton>
 
 #include <algorithm>
@@ -30,17 +28,16 @@ struct Metric {
     const char* label;
     const char* unit;
     double scale;
+    bool lowestIsBest;
 };
 constexpr Metric kMetrics[] = {
-    {"step_time_us", QT_TR_NOOP("Step time"), "ms", 1e-3},
-    {"best_step_time_us", QT_TR_NOOP("Best step time"), "ms", 1e-3},
-    {"reward", QT_TR_NOOP("Reward"), "", 1.0},
-    {"entropy", QT_TR_NOOP("Entropy"), "nats", 1.0},
-    {"grad_norm", QT_TR_NOOP("Gradient norm"), "", 1.0},
-    {"lr", QT_TR_NOOP("Learning rate"), "", 1.0},
+    {"step_time_us", QT_TR_NOOP("Step time"), "ms", 1e-3, true},
+    {"best_step_time_us", QT_TR_NOOP("Best step time"), "ms", 1e-3, true},
+    {"reward", QT_TR_NOOP("Reward"), "", 1.0, false},
+    {"entropy", QT_TR_NOOP("Entropy"), "nats", 1.0, true},
+    {"grad_norm", QT_TR_NOOP("Gradient norm"), "", 1.0, true},
+    {"lr", QT_TR_NOOP("Learning rate"), "", 1.0, true},
 };
-
-constexpr int kRunRole = Qt::UserRole;
 
 } // namespace
 
@@ -61,6 +58,12 @@ RewardsPanel::RewardsPanel(RunCurves* curves, Document* document, QWidget* paren
     m_smoothing->setToolTip(tr("Weight of the exponential moving average; the raw values stay as a band"));
     m_smoothingText = new QLabel(m_tools);
     m_log = new QCheckBox(tr("Log y"), m_tools);
+    m_runs = new QToolButton(m_tools);
+    m_runs->setText(tr("Runs"));
+    m_runs->setToolTip(tr("Which runs are drawn"));
+    m_runs->setPopupMode(QToolButton::InstantPopup);
+    m_runs->setMenu(new QMenu(m_runs));
+    connect(m_runs->menu(), &QMenu::aboutToShow, this, &RewardsPanel::fillRunsMenu);
     m_fit = new QToolButton(m_tools);
     m_fit->setToolTip(tr("Show all"));
     m_fit->setProperty("small", true);
@@ -72,30 +75,14 @@ RewardsPanel::RewardsPanel(RunCurves* curves, Document* document, QWidget* paren
     tools->addWidget(m_smoothing);
     tools->addWidget(m_smoothingText);
     tools->addWidget(m_log);
+    tools->addWidget(m_runs);
     tools->addWidget(m_fit);
     tools->addWidget(m_export);
 
-    m_list = new QTableWidget(0, 3, this);
-    m_list->setHorizontalHeaderLabels({tr("Step time, ms"), tr("now"), tr("best")});
-    m_list->verticalHeader()->hide();
-    m_list->verticalHeader()->setDefaultSectionSize(22);
-    m_list->setShowGrid(false);
-    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_list->setSelectionMode(QAbstractItemView::NoSelection);
-    m_list->setIconSize(QSize(28, 12));
-    m_list->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    for (const int column : {1, 2}) {
-        m_list->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
-        m_list->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    }
-    m_list->horizontalHeaderItem(0)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_list->setFixedWidth(290);
-    m_list->hide();
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
     row->addWidget(m_plot, 1);
-    row->addWidget(m_list);
     m_plot->setXLabel(tr("episode"));
     m_plot->setEmptyText(tr("No run has recorded a reward. Start one with Train…"));
 
@@ -107,10 +94,6 @@ RewardsPanel::RewardsPanel(RunCurves* curves, Document* document, QWidget* paren
     connect(m_log, &QCheckBox::toggled, m_plot, &viz::RewardPlot::setLogY);
     connect(m_fit, &QToolButton::clicked, m_plot, &viz::RewardPlot::zoomToFit);
     connect(m_export, &QToolButton::clicked, this, &RewardsPanel::exportRequested);
-    connect(m_list, &QTableWidget::itemChanged, this, [this](QTableWidgetItem* item) {
-        if (item->column() == 0)
-            m_curves->setShown(item->data(kRunRole).toLongLong(), item->checkState() == Qt::Checked);
-    });
     connect(curves, &RunCurves::curveAdded, this, &RewardsPanel::addCurve);
     connect(curves, &RunCurves::curveAppended, this, &RewardsPanel::appendCurve);
     connect(curves, &RunCurves::curveChanged, this, [this](qint64 run) {
@@ -120,14 +103,8 @@ RewardsPanel::RewardsPanel(RunCurves* curves, Document* document, QWidget* paren
             m_plot->addRun(run, curve->name, curve->style, curve->live);
             appendCurve(run, 0);
         }
-        refreshRow(run);
     });
-    connect(curves, &RunCurves::curveRemoved, this, [this](qint64 run) {
-        m_plot->removeRun(run);
-        if (const int index = rowOf(run); index >= 0)
-            m_list->removeRow(index);
-        m_list->setVisible(m_list->rowCount() > 0);
-    });
+    connect(curves, &RunCurves::curveRemoved, m_plot, &viz::RewardPlot::removeRun);
     connect(document, &Document::placementsChanged, this, &RewardsPanel::refreshReferences);
     connect(document, &Document::situationChanged, this, &RewardsPanel::refreshReferences);
     m_plot->setSmoothing(m_smoothing->value() / 100.0);
@@ -160,14 +137,11 @@ void RewardsPanel::setTheme(const viz::Theme& theme) {
     m_plot->setTheme(theme);
     m_fit->setIcon(viz::icon(QStringLiteral("fit"), theme));
     m_export->setIcon(viz::icon(QStringLiteral("export"), theme));
-    const QSignalBlocker blocker(m_list);
-    for (const auto& [run, curve] : m_curves->curves())
-        if (const int row = rowOf(run); row >= 0)
-            m_list->item(row, 0)->setIcon(styleIcon(curve.style));
 }
 
 void RewardsPanel::chooseMetric() {
     const Metric& metric = kMetrics[std::max(0, m_metric->currentIndex())];
+    m_plot->setLowestIsBest(metric.lowestIsBest);
     m_plot->setMetric(QLatin1String(metric.key), tr(metric.label), QLatin1String(metric.unit), metric.scale);
     for (const auto& [run, curve] : m_curves->curves()) {
         if (!curve.shown)
@@ -196,11 +170,17 @@ void RewardsPanel::refreshReferences() {
     m_plot->setReference(tr("lower bound"), times && situation ? situation->bounds.best() : none);
 }
 
-int RewardsPanel::rowOf(qint64 run) const {
-    for (int row = 0; row < m_list->rowCount(); ++row)
-        if (m_list->item(row, 0)->data(kRunRole).toLongLong() == run)
-            return row;
-    return -1;
+void RewardsPanel::fillRunsMenu() {
+    QMenu* menu = m_runs->menu();
+    menu->clear();
+    for (const auto& [run, curve] : m_curves->curves()) {
+        QAction* action = menu->addAction(styleIcon(curve.style), curve.live ? tr("%1, live").arg(curve.name) : curve.name);
+        action->setCheckable(true);
+        action->setChecked(curve.shown);
+        connect(action, &QAction::toggled, m_curves, [this, id = run](bool on) { m_curves->setShown(id, on); });
+    }
+    if (m_curves->isEmpty())
+        menu->addAction(tr("No curve yet. Train…, or Curve in the Runs table."))->setEnabled(false);
 }
 
 void RewardsPanel::addCurve(qint64 run) {
@@ -208,24 +188,8 @@ void RewardsPanel::addCurve(qint64 run) {
     if (!curve)
         return;
     m_plot->addRun(run, curve->name, curve->style, curve->live);
-    const QSignalBlocker blocker(m_list);
-    const int row = m_list->rowCount();
-    m_list->insertRow(row);
-    auto* name = new QTableWidgetItem(styleIcon(curve->style), curve->name);
-    name->setData(kRunRole, static_cast<qlonglong>(run));
-    name->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable);
-    name->setCheckState(Qt::Checked);
-    m_list->setItem(row, 0, name);
-    for (const int column : {1, 2}) {
-        auto* item = new QTableWidgetItem(QStringLiteral("–"));
-        item->setFlags(Qt::ItemIsEnabled);
-        item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-        m_list->setItem(row, column, item);
-    }
-    m_list->show();
     if (!curve->steps.empty())
         appendCurve(run, 0);
-    refreshRow(run);
 }
 
 void RewardsPanel::appendCurve(qint64 run, std::size_t from) {
@@ -239,24 +203,6 @@ void RewardsPanel::appendCurve(qint64 run, std::size_t from) {
         m_plot->append(run, {curve->steps.begin() + begin, curve->steps.end()},
                        {values->second.begin() + begin, values->second.end()});
     }
-    refreshRow(run);
-}
-
-void RewardsPanel::refreshRow(qint64 run) {
-    const auto* curve = m_curves->find(run);
-    const int row = rowOf(run);
-    if (!curve || row < 0)
-        return;
-    const QSignalBlocker blocker(m_list);
-    const auto last = [curve](const char* key) {
-        const auto values = curve->values.find(key);
-        return values == curve->values.end() || values->second.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                                                       : values->second.back();
-    };
-    m_list->item(row, 0)->setText(curve->live ? tr("%1, live").arg(curve->name) : curve->name);
-    m_list->item(row, 0)->setCheckState(curve->shown ? Qt::Checked : Qt::Unchecked);
-    m_list->item(row, 1)->setText(words::milliseconds(last("step_time_us")));
-    m_list->item(row, 2)->setText(words::milliseconds(last("best_step_time_us")));
 }
 
 } // namespace pw::ui

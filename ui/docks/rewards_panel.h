@@ -4,14 +4,11 @@
 
 #include <QWidget>
 
-#include <map>
-
 QT_BEGIN_NAMESPACE
 class QCheckBox;
 class QComboBox;
 class QLabel;
 class QSlider;
-class QTableWidget;
 class QToolButton;
 QT_END_NAMESPACE
 
@@ -34,7 +31,7 @@ public:
     QWidget* tools() const { return m_tools; }
     viz::RewardPlot* plot() const { return m_plot; }
     QComboBox* metric() const { return m_metric; }
-    QTableWidget* list() const { return m_list; }
+    QToolButton* runsButton() const { return m_runs; }
 
 Q_SIGNALS:
     void exportRequested();
@@ -44,8 +41,7 @@ private:
     void refreshReferences();
     void addCurve(qint64 run);
     void appendCurve(qint64 run, std::size_t from);
-    void refreshRow(qint64 run);
-    int rowOf(qint64 run) const;
+    void fillRunsMenu();
     QIcon styleIcon(int style) const;
 
     RunCurves* m_curves;
@@ -56,9 +52,9 @@ private:
     QSlider* m_smoothing;
     QLabel* m_smoothingText;
     QCheckBox* m_log;
+    QToolButton* m_runs;
     QToolButton* m_fit;
     QToolButton* m_export;
-    QTableWidget* m_list;
     viz::Theme m_theme = viz::Theme::light();
 };
 

@@ -13,6 +13,7 @@
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
 #include <QTableView>
+#include <QToolButton>
 
 namespace pw::ui {
 
@@ -45,19 +46,20 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
     m_filter->setPlaceholderText(tr("Filter"));
     m_filter->setProperty("small", true);
     m_filter->setClearButtonEnabled(true);
-    m_filter->setFixedWidth(110);
-    const auto button = [&](const QString& text, const QString& tip) {
-        auto* made = new QPushButton(text, m_tools);
+    m_filter->setFixedWidth(96);
+    const auto button = [&](const QString& tip) {
+        auto* made = new QToolButton(m_tools);
         made->setProperty("small", true);
         made->setToolTip(tip);
+        made->setAccessibleName(tip);
         tools->addWidget(made);
         return made;
     };
     tools->addWidget(m_filter);
-    m_curve = button(tr("Curve"), tr("Draw the curves of the selected runs under Rewards"));
-    m_resume = button(tr("Resume"), tr("Go on with a training run from its last checkpoint"));
-    m_delete = button(tr("Delete"), tr("Delete the selected runs from the project"));
-    m_export = button(tr("CSV"), tr("Export this table"));
+    m_curve = button(tr("Draw the curves of the selected runs under Rewards"));
+    m_resume = button(tr("Go on with a training run from its last checkpoint"));
+    m_delete = button(tr("Delete the selected runs from the project"));
+    m_export = button(tr("Export this table"));
 
     m_table = new QTableView(this);
     m_table->setObjectName(QStringLiteral("runsTable"));
@@ -98,14 +100,14 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
             [project](qint64 run, const QString& note) { project->setNote(run, note.toStdString()); });
     connect(m_filter, &QLineEdit::textChanged, m_proxy, &Filter::setText);
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsPanel::refreshButtons);
-    connect(m_curve, &QPushButton::clicked, this, [this] {
+    connect(m_curve, &QToolButton::clicked, this, [this] {
         const QList<qint64> runs = selectedRuns();
         for (const qint64 run : runs)
             Q_EMIT curveRequested(run);
     });
-    connect(m_resume, &QPushButton::clicked, this, [this] { Q_EMIT resumeRequested(selectedRuns().value(0)); });
-    connect(m_delete, &QPushButton::clicked, this, &RunsPanel::askDelete);
-    connect(m_export, &QPushButton::clicked, this, &RunsPanel::exportRequested);
+    connect(m_resume, &QToolButton::clicked, this, [this] { Q_EMIT resumeRequested(selectedRuns().value(0)); });
+    connect(m_delete, &QToolButton::clicked, this, &RunsPanel::askDelete);
+    connect(m_export, &QToolButton::clicked, this, &RunsPanel::exportRequested);
     refreshButtons();
 }
 
@@ -165,6 +167,7 @@ QString RunsPanel::toCsv() const {
 void RunsPanel::setTheme(const viz::Theme& theme) {
     m_curve->setIcon(viz::icon(QStringLiteral("curve"), theme));
     m_resume->setIcon(viz::icon(QStringLiteral("resume"), theme));
+    m_delete->setIcon(viz::icon(QStringLiteral("abort"), theme));
     m_export->setIcon(viz::icon(QStringLiteral("export"), theme));
 }
 

@@ -7,10 +7,10 @@
 QT_BEGIN_NAMESPACE
 class QLabel;
 class QLineEdit;
-class QPushButton;
 class QSortFilterProxyModel;
 class QStackedWidget;
 class QTableView;
+class QToolButton;
 QT_END_NAMESPACE
 
 namespace pw::ui {
@@ -48,10 +48,10 @@ private:
     Filter* m_proxy;
     QWidget* m_tools;
     QLineEdit* m_filter;
-    QPushButton* m_curve;
-    QPushButton* m_resume;
-    QPushButton* m_delete;
-    QPushButton* m_export;
+    QToolButton* m_curve;
+    QToolButton* m_resume;
+    QToolButton* m_delete;
+    QToolButton* m_export;
     QStackedWidget* m_stack;
     QTableView* m_table;
 };

@@ -180,7 +180,7 @@ QVariant LibraryModel::data(const QModelIndex& index, int role) const {
         const std::array<QString, SectionCount> units = {tr("ops"), tr("step, ms"), tr("memory"), tr("devices")};
         const auto section = static_cast<std::size_t>(index.row());
         if (role == Qt::DisplayRole)
-            return index.column() == 0 ? titles[section] : m_items[section].empty() ? QString() : units[section];
+            return index.column() == 0 ? titles[section] : m_items[section].empty() ? tr("none yet") : units[section];
         if (role == SectionRole)
             return index.row();
         return {};

@@ -111,6 +111,7 @@ QHBoxLayout* ComparePage::makeBar() {
         auto* button = new QToolButton(this);
         button->setToolTip(tip);
         button->setProperty("framed", true);
+        button->setProperty("small", true);
         button->setFixedSize(28, 26);
         return button;
     };
@@ -118,17 +119,17 @@ QHBoxLayout* ComparePage::makeBar() {
     m_swap = tool(tr("Swap base and candidate"));
     row->addWidget(m_swap);
     m_candidateChoice = choice(tr("Candidate"), QStringLiteral("compareCandidate"));
-    m_linked = new QCheckBox(tr("Views linked"), this);
-    m_linked->setChecked(true);
     m_crossEdges = new QCheckBox(tr("Cross-device edges"), this);
     m_crossEdges->setChecked(true);
     row->addSpacing(8);
-    row->addWidget(m_linked);
     row->addWidget(m_crossEdges);
     row->addStretch(1);
     m_change = new QLabel(this);
+    m_fit = tool(tr("Fit both graphs"));
     m_previous = tool(tr("Previous change (Left)"));
     m_next = tool(tr("Next change (Right)"));
+    row->addWidget(m_fit);
+    row->addSpacing(8);
     row->addWidget(m_change);
     row->addWidget(m_previous);
     row->addWidget(m_next);
@@ -136,12 +137,11 @@ QHBoxLayout* ComparePage::makeBar() {
     connect(m_baseChoice, &QComboBox::activated, this, [this](int i) { compare(m_baseChoice->itemData(i).toInt(), -1); });
     connect(m_candidateChoice, &QComboBox::activated, this,
             [this](int i) { compare(-1, m_candidateChoice->itemData(i).toInt()); });
-    connect(m_linked, &QCheckBox::toggled, this,
-            [this](bool on) { m_candidate.graph->linkTo(on ? m_base.graph : nullptr); });
     connect(m_crossEdges, &QCheckBox::toggled, this, [this](bool on) {
         m_base.graph->setShowCrossDeviceEdges(on);
         m_candidate.graph->setShowCrossDeviceEdges(on);
     });
+    connect(m_fit, &QToolButton::clicked, this, &ComparePage::fitAll);
     connect(m_previous, &QToolButton::clicked, this, [this] { step(-1); });
     connect(m_next, &QToolButton::clicked, this, [this] { step(1); });
     return row;
@@ -214,6 +214,8 @@ QWidget* ComparePage::makeRight() {
     m_table->setShowGrid(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setTextElideMode(Qt::ElideLeft);
+    m_table->horizontalHeader()->setHighlightSections(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(22);
     m_table->horizontalHeader()->setSectionResizeMode(MovesModel::OpGroup, QHeaderView::Stretch);
@@ -255,6 +257,7 @@ void ComparePage::setTheme(const viz::Theme& theme) {
     m_metrics->setTheme(theme);
     m_flow->setTheme(theme);
     m_swap->setIcon(viz::icon(QStringLiteral("swap"), theme));
+    m_fit->setIcon(viz::icon(QStringLiteral("fit"), theme));
     m_previous->setIcon(viz::icon(QStringLiteral("back"), theme));
     m_next->setIcon(viz::icon(QStringLiteral("forward"), theme));
 }
@@ -377,14 +380,18 @@ void ComparePage::step(int direction) {
     m_table->selectRow(row);
 }
 
+void ComparePage::fitAll() {
+    m_base.graph->zoomToFit();
+    m_candidate.graph->zoomToFit();
+}
+
 void ComparePage::showChange(int row) {
     const int source = m_movesProxy->mapToSource(m_movesProxy->index(row, 0)).row();
     const Move& move = m_movesModel->moves()[static_cast<std::size_t>(source)];
     m_change->setText(tr("Change <b>%1</b> of %2").arg(row + 1).arg(m_movesProxy->rowCount()));
     m_selection->setOps(move.ops);
     m_base.graph->revealOp(move.ops.front());
-    if (!m_linked->isChecked())
-        m_candidate.graph->revealOp(move.ops.front());
+    m_candidate.graph->revealOp(move.ops.front());
 }
 
 void ComparePage::keyPressEvent(QKeyEvent* event) {

@@ -45,6 +45,7 @@ public:
     std::shared_ptr<const Comparison> comparison() const { return m_comparison; }
     MovesModel* moves() const { return m_movesModel; }
     void step(int direction); ///< previous or next change
+    void fitAll();
 
 Q_SIGNALS:
     void opActivated(quint32 op); ///< show it in the graph mode
@@ -78,9 +79,9 @@ private:
     QSortFilterProxyModel* m_movesProxy;
     QComboBox* m_baseChoice = nullptr;
     QComboBox* m_candidateChoice = nullptr;
-    QCheckBox* m_linked = nullptr;
     QCheckBox* m_crossEdges = nullptr;
     QLabel* m_change = nullptr;
+    QToolButton* m_fit = nullptr;
     QToolButton* m_swap = nullptr;
     QToolButton* m_previous = nullptr;
     QToolButton* m_next = nullptr;

@@ -63,21 +63,21 @@ void FactsView::setTheme(const viz::Theme& theme) {
     update();
 }
 
-int FactsView::heightOf(const Row& row) const {
+int FactsView::heightOf(const Row& row, int width) const {
     if (row.kind == Row::Kind::Section)
         return kSectionHeight;
     if (row.kind != Row::Kind::Text)
         return kRowHeight;
-    const QRect bounds = fontMetrics().boundingRect(QRect(0, 0, std::max(40, width() - 2 * kMargin), 10000),
+    const QRect bounds = fontMetrics().boundingRect(QRect(0, 0, std::max(40, width - 2 * kMargin), 10000),
                                                     Qt::TextWrapAnywhere | Qt::TextWordWrap, row.label);
     return bounds.height() + 4;
 }
 
-QSize FactsView::sizeHint() const {
+int FactsView::heightForWidth(int width) const {
     int height = 4;
     for (const Row& row : m_rows)
-        height += heightOf(row);
-    return {240, height};
+        height += heightOf(row, width);
+    return height;
 }
 
 void FactsView::resizeEvent(QResizeEvent* event) {
@@ -88,7 +88,7 @@ void FactsView::resizeEvent(QResizeEvent* event) {
 int FactsView::rowAt(const QPoint& pos) const {
     int y = 0;
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
-        y += heightOf(m_rows[i]);
+        y += heightOf(m_rows[i], width());
         if (pos.y() < y)
             return static_cast<int>(i);
     }
@@ -100,7 +100,7 @@ void FactsView::paintEvent(QPaintEvent*) {
     painter.setRenderHint(QPainter::Antialiasing);
     int y = 0;
     for (const Row& row : m_rows) {
-        const int height = heightOf(row);
+        const int height = heightOf(row, width());
         paintRow(painter, row, QRect(0, y, width(), height));
         y += height;
     }

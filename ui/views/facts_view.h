@@ -4,6 +4,7 @@
 
 #include <QWidget>
 
+#include <algorithm>
 #include <vector>
 
 namespace pw::ui {
@@ -33,8 +34,9 @@ public:
     void setRows(std::vector<Row> rows);
     const std::vector<Row>& rows() const { return m_rows; }
     void setTheme(const viz::Theme& theme);
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override { return {80, sizeHint().height()}; }
+    QSize sizeHint() const override { return {240, heightForWidth(std::max(80, width()))}; }
+    QSize minimumSizeHint() const override { return {80, heightForWidth(std::max(80, width()))}; }
+    int heightForWidth(int width) const override;
 
     static Row section(const QString& title, const QString& note = {});
     static Row fact(const QString& label, const QString& value, const QString& unit = {}, const QString& toolTip = {});
@@ -53,7 +55,7 @@ protected:
 
 private:
     int rowAt(const QPoint& pos) const;
-    int heightOf(const Row& row) const;
+    int heightOf(const Row& row, int width) const;
     void paintRow(QPainter& painter, const Row& row, const QRect& rect) const;
 
     std::vector<Row> m_rows;

@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+#include <functional>
 #include <vector>
 
 QT_BEGIN_NAMESPACE
@@ -20,8 +21,7 @@ namespace pw::ui {
 class Document;
 class Selection;
 
-/// The picture of the current graph with its path bar, legend and zoom. Shows bodies of container ops in place, with a
-/// path that leads back. Listens to document and selection.
+/// The picture of the current graph with the path of the selection above it. Listens to document and selection.
 class GraphPage : public QWidget {
     Q_OBJECT
 
@@ -30,28 +30,21 @@ public:
 
     viz::GraphView* view() const { return m_view; }
     void setTheme(const viz::Theme& theme);
-    bool showsBody() const { return !m_bodies.empty(); }
 
 Q_SIGNALS:
-    /// An op of a body was selected (they are not placed on their own); null graph: back at the whole graph.
-    void bodySelectionChanged(const pw::GraphPtr& body, const QList<quint32>& ops);
     void showCriticalPathChanged(bool on);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
-    class Legend;
-    struct BodyLevel {
-        QString name;
-        GraphPtr graph;
-    };
     QHBoxLayout* makePathBar();
-    QHBoxLayout* makeBottomBar();
     QToolButton* addTool(QHBoxLayout* row, const QString& icon, const QString& tip, void (viz::GraphView::*slot)());
     void showGraph();
     void showPlacement();
     void showSchedule();
-    void openBody(quint32 op);
-    void leaveBodies(std::size_t depth);
     void rebuildPath();
+    void addScopes(const OpGraph& graph, const std::vector<ScopeId>& scopes);
     void addPathButton(const QString& text, const std::function<void()>& action);
 
     Document* m_document;
@@ -63,10 +56,7 @@ private:
     QCheckBox* m_crossEdges;
     QCheckBox* m_criticalPath;
     QLabel* m_busy;
-    QToolButton* m_zoomLabel;
-    Legend* m_legend;
     std::vector<std::pair<QToolButton*, QString>> m_icons;
-    std::vector<BodyLevel> m_bodies;
     GraphPtr m_shown;
     viz::Theme m_theme = viz::Theme::light();
 };

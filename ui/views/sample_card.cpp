@@ -5,6 +5,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pw::ui {
 
@@ -22,11 +23,13 @@ GraphSketch sketchOf(const OpGraph& graph, int devices) {
     std::vector<std::size_t> counts(columns, 0);
     for (const OpId op : graph.topologicalOrder())
         ++counts[depth[op.index()] * columns / (deepest + 1)];
-    const std::size_t most = counts.empty() ? 1 : std::max<std::size_t>(1, *std::max_element(counts.begin(), counts.end()));
+    // Wide columns would flatten all others (the first holds every variable): cells grow with the root of the count.
+    const double most = counts.size() < 2 ? 1.0 : std::sqrt(static_cast<double>(*std::max_element(counts.begin() + 1, counts.end())));
     std::size_t before = 0;
     for (const std::size_t count : counts) {
         GraphSketch::Column column;
-        const std::size_t cells = std::max<std::size_t>(1, (count * GraphSketch::kMaxCells + most - 1) / most);
+        const double share = std::sqrt(static_cast<double>(count)) / std::max(1.0, most);
+        const auto cells = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(share * GraphSketch::kMaxCells)), 1, GraphSketch::kMaxCells);
         const auto device = static_cast<int>(before * static_cast<std::size_t>(devices) / std::max<std::size_t>(1, sketch.ops));
         column.devices.assign(cells, std::min(device, devices - 1));
         sketch.columns.push_back(std::move(column));
