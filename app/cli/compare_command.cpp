@@ -25,8 +25,9 @@ Result<int> runCompare(const Cli& cli, const CompareOptions& options) {
     ComparisonPlan plan;
     for (const std::string_view method : text::split(options.methods, ','))
         plan.methods.emplace_back(text::trim(method));
-    for (const std::string& method : plan.methods)
+    for (const std::string& method : plan.methods) {
         PW_TRY([[maybe_unused]] const Placer* placer, findPlacer(cli, method));
+    }
     plan.place.maxEvaluations = options.budgetEvaluations;
     plan.place.maxSeconds = options.budgetSeconds;
     plan.seeds = options.seeds;

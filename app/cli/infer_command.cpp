@@ -58,15 +58,12 @@ Result<PlaceResult> polish(const Cli& cli, const ProblemPtr& problem, PlaceResul
 
 Result<int> runInfer(const Cli& cli, const InferOptions& options) {
     PW_TRY(const RepositoryPtr repository, cli.repository());
-    PW_TRY(learn::InferSpec spec{}, [&]() -> Result<learn::InferSpec> {
-        learn::InferSpec made;
-        PW_TRY(made.policy, loadPolicy(options.policy, repository));
-        PW_TRY(const GraphPtr graph, options.graph.open(cli));
-        PW_TRY(made.problem, options.problem.compile(cli, graph));
-        made.seed = options.seed;
-        made.device = options.device;
-        return made;
-    }());
+    learn::InferSpec spec;
+    spec.seed = options.seed;
+    spec.device = options.device;
+    PW_TRY(spec.policy, loadPolicy(options.policy, repository));
+    PW_TRY(const GraphPtr graph, options.graph.open(cli));
+    PW_TRY(spec.problem, options.problem.compile(cli, graph));
     PW_TRY(const learn::Library* library, learn::load());
     PW_TRY(const learn::PolicyInfo info, library->inspect(spec.policy));
     JobContext context = cli.jobContext();

@@ -1,7 +1,7 @@
 #include "app/cli/run_support.h"
 
 #include "core/base/text.h"
-#include "core/experiment/run_problems.h"
+#include "core/experiment/run_driver.h"
 #include "core/learn/learn_loader.h"
 
 #include <CLI/CLI.hpp>
@@ -69,7 +69,7 @@ Result<Prepared> prepareResume(const TrainOptions& options, const RunRepository&
         prepared.spec.maxEpisodes = options.episodes;
         prepared.spec.maxSeconds = options.budgetSeconds;
     }
-    PW_TRY(prepared.problems, problemsOf(run.spec, repository));
+    PW_TRY(prepared.problems, loadProblems(run.spec, repository));
     return prepared;
 }
 
