@@ -38,7 +38,7 @@ void TstCliErrors::badInput_data() {
     row("folder", {"info", "."}, ".");
     row("text", {"info", "text.txt"}, "text.txt");
     row("truncated json", {"info", "truncated.graph.json"}, "truncated.graph.json");
-    row("negative bytes", {"info", "negative.graph.json"}, "ops[0]");
+    row("negative bytes", {"info", "negative.graph.json"}, "op \"a\" output 0");
     row("unknown input", {"info", "dangling.graph.json"}, "nobody");
     row("newer graph version", {"info", "newer.graph.json"}, "version");
     row("deep nesting", {"info", "deep.json"}, "deep.json");
@@ -50,7 +50,7 @@ void TstCliErrors::badInput_data() {
     row("unknown method", {"place", "w1.graph.json", "-d", "2xK80", "-m", "magic"}, "local_search");
     row("unknown parameter", {"place", "w1.graph.json", "-d", "2xK80", "-m", "local_search", "--set", "speed=9"}, "speed");
     row("unknown model", {"place", "w1.graph.json", "-d", "2xK80", "-m", "single", "--model", "exact"}, "exact");
-    row("heterogeneous reference", {"place", "w1.graph.json", "-d", "CPU+1xP100", "-m", "single", "--model", "reference"}, "launch");
+    row("heterogeneous reference", {"place", "w1.graph.json", "-d", "CPU+1xP100", "-m", "single", "--model", "reference"}, "the kind is gpu instead of cpu");
     row("unknown device name", {"simulate", "w1.graph.json", "-d", "2xK80", "-p", "elsewhere.csv"}, "tpu:9");
     row("unknown workload", {"info", "zoo:alexnet"}, "alexnet");
     row("unknown workload key", {"info", "zoo:rnnlm?wings=2"}, "wings");
