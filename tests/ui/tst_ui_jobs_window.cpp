@@ -293,10 +293,9 @@ void TstUiJobsWindow::noEventTakesLongWhileAJobRuns() {
     auto* app = static_cast<TimedApplication*>(qApp);
     app->startMeasuring();
     const auto* curve = &fixture.window().curves()->curves().begin()->second;
-    QTRY_VERIFY_WITH_TIMEOUT(curve->steps.size() > 2000, 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(curve->steps.size() > 500 && app->events() > 300, 60000);
     app->stopMeasuring();
     qInfo("%d events, longest %.1f ms of CPU time (%s)", app->events(), app->worstMs(), qPrintable(app->worst()));
-    QVERIFY(app->events() > 20);
     QVERIFY2(app->worstMs() < 50.0, qPrintable(QStringLiteral("%1 ms in %2").arg(app->worstMs()).arg(app->worst())));
     fixture.window().jobs()->abortAll();
     QTRY_COMPARE(fixture.window().jobs()->runningCount(), 0);

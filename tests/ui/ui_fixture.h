@@ -20,6 +20,7 @@ public:
     Result<PlaceResult> infer(const learn::InferSpec& spec, JobContext& context) const override;
     Result<learn::PolicyInfo> inspect(const learn::Bytes& policy) const override;
     learn::LocalInfo localInfo(bool measure) const override;
+    double blasError() const override { return 0.0; }
 
     bool endless = false; ///< train until stopped, whatever the limits
     mutable std::atomic<int> trainings{0};

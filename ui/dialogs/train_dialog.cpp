@@ -22,6 +22,8 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include <algorithm>
+
 namespace pw::ui {
 
 namespace {
@@ -78,7 +80,7 @@ TrainDialog::TrainDialog(const AppServices& services, Document* document, QWidge
     : QDialog(parent), m_services(services), m_document(document), m_parameters(new ParametersModel(this)) {
     setObjectName(QStringLiteral("trainDialog"));
     setWindowTitle(tr("Train a placement policy"));
-    resize(980, 640);
+    resize(1080, 640);
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(makeForm(), 1);
@@ -125,7 +127,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
     grid->setColumnStretch(2, 1);
     m_graphs = new QListWidget(box);
     m_graphs->setObjectName(QStringLiteral("trainGraphs"));
-    m_graphs->setStyleSheet(QStringLiteral("QListWidget { border: 1px solid palette(dark); border-radius: 4px; }"));
+    m_graphs->setStyleSheet(QStringLiteral("QListWidget { border: 1px solid palette(dark); border-radius: 4px; padding: 2px 4px; }"));
     m_graphs->setSelectionMode(QAbstractItemView::NoSelection);
     const GraphEntry* current = m_document->currentGraph();
     for (const GraphEntry& graph : m_document->graphs()) {
@@ -136,7 +138,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable);
         item->setCheckState(current && graph.id == current->id ? Qt::Checked : Qt::Unchecked);
     }
-    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 22 + 6);
+    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 22 + 8);
     connect(m_graphs, &QListWidget::itemChanged, this, &TrainDialog::refresh);
     m_devices = new QComboBox(box);
     m_devices->setObjectName(QStringLiteral("trainDevices"));
@@ -238,6 +240,7 @@ QWidget* TrainDialog::makeParameters(QWidget* parent) {
     m_table->setModel(m_parameters);
     m_table->setMinimumHeight(180);
     m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
     m_table->setAlternatingRowColors(true);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setEditTriggers(QAbstractItemView::AllEditTriggers);
@@ -454,14 +457,22 @@ void TrainDialog::refreshSide() {
     }
     std::vector<FactsView::Row> rows;
     const auto situation = m_document->situation();
-    for (const PlacementEntry* placement : m_document->placements())
-        if (placement->evaluated && placement->valid && !placement->live && rows.size() < 8)
-            rows.push_back(FactsView::fact(placement->name, words::milliseconds(placement->stepTimeUs), tr("ms")));
-    if (situation) {
+    auto placements = m_document->placements();
+    std::stable_sort(placements.begin(), placements.end(),
+                     [](const auto* a, const auto* b) { return a->stepTimeUs < b->stepTimeUs; });
+    bool singleListed = false;
+    for (const PlacementEntry* placement : placements) {
+        if (!placement->evaluated || !placement->valid || placement->live || rows.size() >= 8)
+            continue;
+        rows.push_back(FactsView::fact(placement->name, words::milliseconds(placement->stepTimeUs), tr("ms")));
+        singleListed = singleListed || placement->method == QLatin1String("single");
+    }
+    if (situation && !singleListed) {
         rows.push_back(FactsView::fact(situation->single.valid ? tr("Single device") : tr("Single device, does not fit"),
                                        words::milliseconds(situation->single.stepTimeUs), tr("ms")));
-        rows.push_back(FactsView::fact(tr("Lower bound"), words::milliseconds(situation->bounds.best()), tr("ms")));
     }
+    if (situation)
+        rows.push_back(FactsView::fact(tr("Lower bound"), words::milliseconds(situation->bounds.best()), tr("ms")));
     m_beat->setRows(std::move(rows));
 }
 

@@ -5,7 +5,6 @@
 #include "viz/theme/icon.h"
 
 #include <QAction>
-#include <QHeaderView>
 #include <QInputDialog>
 #include <QLineEdit>
 #include <QMenu>
@@ -22,10 +21,7 @@ public:
     using QStyledItemDelegate::QStyledItemDelegate;
     viz::Theme theme = viz::Theme::light();
 
-    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        const int text = option.fontMetrics.horizontalAdvance(index.data(Qt::DisplayRole).toString());
-        return {index.column() == 0 ? 40 : text + 12, 22};
-    }
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {40, 22}; }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const bool top = !index.parent().isValid();
@@ -35,17 +31,17 @@ public:
             painter->fillRect(option.rect, theme.accentBg);
         else if (option.state & QStyle::State_MouseOver)
             painter->fillRect(option.rect, theme.hover);
-        if (index.column() == 0)
-            paintName(painter, option, index, top, current);
-        else
-            paintValue(painter, option, index, top);
+        const int valueWidth = paintValue(painter, option, index.siblingAtColumn(1), top);
+        paintName(painter, option, index, valueWidth);
         painter->restore();
     }
 
 private:
-    void paintName(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index, bool top,
-                   bool current) const {
-        QRect rect = option.rect;
+    void paintName(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index,
+                   int valueWidth) const {
+        const bool top = !index.parent().isValid();
+        const bool current = index.data(LibraryModel::CurrentRole).toBool();
+        QRect rect = option.rect.adjusted(0, 0, -valueWidth - 14, 0);
         QFont font = option.font;
         font.setBold(top || current);
         painter->setFont(font);
@@ -59,17 +55,19 @@ private:
             rect.setLeft(rect.left() + 18);
         }
         const QString text = index.data(Qt::DisplayRole).toString();
-        painter->drawText(rect, Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideMiddle, rect.width()));
+        painter->drawText(rect, Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideRight, rect.width()));
     }
 
-    void paintValue(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index, bool top) const {
+    /// Each row gives its value the room it needs and the name the rest. Returns the width used.
+    int paintValue(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index, bool top) const {
         QFont font = option.font;
         if (top)
             font.setPixelSize(11);
         painter->setFont(font);
         painter->setPen(top ? theme.muted : theme.text2);
-        painter->drawText(option.rect.adjusted(2, 0, -8, 0), Qt::AlignRight | Qt::AlignVCenter,
-                          index.data(Qt::DisplayRole).toString());
+        const QString text = index.data(Qt::DisplayRole).toString();
+        painter->drawText(option.rect.adjusted(2, 0, -8, 0), Qt::AlignRight | Qt::AlignVCenter, text);
+        return QFontMetrics(font).horizontalAdvance(text);
     }
 };
 
@@ -96,9 +94,7 @@ LibraryPanel::LibraryPanel(Document* document, Project* project, QWidget* parent
     m_tree->setExpandsOnDoubleClick(false);
     m_tree->setContextMenuPolicy(Qt::CustomContextMenu);
     m_tree->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_tree->header()->setStretchLastSection(false);
-    m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
-    m_tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+    m_tree->setColumnHidden(1, true); // why: the delegate paints both, so that each row shares its own width
     m_tree->expandAll();
     column->addLayout(filterRow);
     column->addWidget(m_tree, 1);

@@ -66,6 +66,7 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
     m_table->setModel(m_proxy);
     m_table->setSortingEnabled(true);
     m_table->setShowGrid(false);
+    m_table->setWordWrap(false);
     m_table->setAlternatingRowColors(true);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->verticalHeader()->hide();

@@ -7,6 +7,7 @@
 #include <QFont>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace pw::ui {
@@ -54,19 +55,20 @@ void LibraryModel::refresh(Section section) {
     const QModelIndex top = sectionIndex(section);
     const int had = static_cast<int>(current.size());
     const int has = static_cast<int>(items.size());
+    // Rows that stay take their new content first, then the rest comes or goes: no reset, so nothing folds or jumps.
+    const int common = std::min(had, has);
+    std::move(items.begin(), items.begin() + common, current.begin());
+    if (common > 0)
+        Q_EMIT dataChanged(index(0, 0, top), index(common - 1, 1, top));
     if (has > had) {
         beginInsertRows(top, had, has - 1);
-        current = std::move(items);
+        current.insert(current.end(), std::make_move_iterator(items.begin() + common), std::make_move_iterator(items.end()));
         endInsertRows();
     } else if (has < had) {
         beginRemoveRows(top, has, had - 1);
-        current = std::move(items);
+        current.resize(static_cast<std::size_t>(has));
         endRemoveRows();
-    } else {
-        current = std::move(items);
     }
-    if (has > 0)
-        Q_EMIT dataChanged(index(0, 0, top), index(has - 1, 1, top));
     Q_EMIT dataChanged(top, index(section, 1));
 }
 

@@ -36,7 +36,7 @@ QVariant SealedTableModel::headerData(int section, Qt::Orientation orientation, 
 }
 
 Qt::ItemFlags SealedTableModel::flags(const QModelIndex& index) const {
-    Qt::ItemFlags flags = QAbstractTableModel::flags(index) | Qt::ItemNeverHasChildren;
+    Qt::ItemFlags flags = QAbstractTableModel::flags(index);
     if (index.isValid() && column(index.column()).editable)
         flags |= Qt::ItemIsEditable;
     return flags;

@@ -215,12 +215,16 @@ QWidget* ComparePage::makeRight() {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setTextElideMode(Qt::ElideLeft);
+    m_table->setWordWrap(false); // why: names would break at their slashes
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setDefaultSectionSize(22);
     m_table->horizontalHeader()->setSectionResizeMode(MovesModel::OpGroup, QHeaderView::Stretch);
-    for (const int narrow : {MovesModel::FromTo, MovesModel::Output, MovesModel::Effect})
-        m_table->horizontalHeader()->setSectionResizeMode(narrow, QHeaderView::ResizeToContents);
+    for (const auto& [narrow, sample] : {std::pair(MovesModel::FromTo, tr("From, to")), std::pair(MovesModel::Output, tr("Output, MB")),
+                                         std::pair(MovesModel::Effect, tr("Effect, ms"))}) {
+        m_table->horizontalHeader()->setSectionResizeMode(narrow, QHeaderView::Fixed);
+        m_table->setColumnWidth(narrow, fontMetrics().horizontalAdvance(sample) + 18);
+    }
     auto* note = new QLabel(tr("Effect: change of the step time through this move, all others kept. Simulated."), box);
     note->setProperty("role", "muted");
     note->setContentsMargins(8, 4, 8, 4);

@@ -89,7 +89,7 @@ void SampleCard::paintEvent(QPaintEvent*) {
     const QRectF line(card.left() + 12, 145, card.width() - 24, 16);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
                      m_sketch.ops > 0 ? tr("%1 ops").arg(words::count(static_cast<std::int64_t>(m_sketch.ops))) : tr("…"));
-    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, m_devices);
+    painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, QString(m_devices).replace(QLatin1Char('x'), QStringLiteral(" × ")));
 }
 
 void SampleCard::paintSketch(QPainter& painter, const QRectF& rect) const {
