@@ -140,8 +140,8 @@ QWidget* MainWindow::makeTimelineTools() {
     fit->setToolTip(tr("Show the whole step"));
     auto* save = new QToolButton(tools);
     save->setProperty("small", true);
-    save->setDefaultAction((*m_actions)[ActionId::ExportTimeline]);
-    save->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    save->setToolTip(tr("Export the timeline as PNG or SVG"));
+    connect(save, &QToolButton::clicked, (*m_actions)[ActionId::ExportTimeline], &QAction::trigger);
     row->addWidget(m_criticalText);
     row->addWidget(critical);
     row->addWidget(links);

@@ -11,6 +11,7 @@
 #include "ui/views/compare_page.h"
 
 #include <QAction>
+#include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
@@ -99,6 +100,8 @@ private Q_SLOTS:
     void closingWithARunningJobAsksAndNeverBlocks();
     void compareMarksListsAndMeasures();
     void compareSaysWhenThereIsNothingToCompare();
+    void aStoppedTrainingIsResumedAsTheSameRun();
+    void savingMovesTheUntitledProject();
     void aFailingTrainingIsOneMessage();
     void zeroShotFromAStoredPolicy();
     void runsAreEditedInTheProject();
@@ -237,6 +240,41 @@ void TstUiJobsWindow::compareSaysWhenThereIsNothingToCompare() {
     QVERIFY(!fixture.window().comparePage()->comparison());
     QVERIFY(fixture.place("contiguous"));
     QTRY_VERIFY(fixture.window().comparePage()->comparison());
+}
+
+void TstUiJobsWindow::aStoppedTrainingIsResumedAsTheSameRun() {
+    test::UiFixture fixture;
+    fixture.library.endless = true;
+    QVERIFY(fixture.open());
+    QVERIFY(fixture.show(test::layeredGraph(3)));
+    JobList* jobs = fixture.window().jobs();
+    fixture.window().experiments()->train(requestFor(fixture.document()));
+    QTRY_VERIFY(!fixture.document().placements().empty());
+    jobs->requestStop(jobs->foremost()->id);
+    QTRY_COMPARE(jobs->runningCount(), 0);
+    QTRY_VERIFY(!fixture.window().project()->runs().empty());
+    QTRY_COMPARE(fixture.window().project()->runs().front().status, RunStatus::Stopped);
+    fixture.library.endless = false;
+    fixture.window().experiments()->resume(fixture.window().project()->runs().front().id);
+    QTRY_COMPARE(jobs->runningCount(), 0);
+    QCOMPARE(int(fixture.library.trainings), 2);
+    QCOMPARE(fixture.repository->runs({})->size(), 1U);
+    QCOMPARE(fixture.repository->runs({})->front().status, RunStatus::Done);
+    QCOMPARE(fixture.window().curves()->curves().size(), 1U);
+}
+
+void TstUiJobsWindow::savingMovesTheUntitledProject() {
+    test::UiFixture fixture;
+    QVERIFY(fixture.open());
+    Project* project = fixture.window().project();
+    QVERIFY(project->isUntitled());
+    const QString old = fixture.write(QStringLiteral("untitled.placewright"), "x");
+    QCOMPARE(old, project->untitledPath());
+    project->saveAs(fixture.filePath(QStringLiteral("mine.placewright")));
+    QTRY_VERIFY(!project->isUntitled());
+    QTRY_VERIFY(!QFileInfo::exists(old));
+    QCOMPARE(fixture.settings->value(SettingId::LastProject).toString(), project->path());
+    QVERIFY(fixture.window().windowTitle().contains(QStringLiteral("Placewright")));
 }
 
 void TstUiJobsWindow::aFailingTrainingIsOneMessage() {

@@ -80,7 +80,7 @@ TrainDialog::TrainDialog(const AppServices& services, Document* document, QWidge
     : QDialog(parent), m_services(services), m_document(document), m_parameters(new ParametersModel(this)) {
     setObjectName(QStringLiteral("trainDialog"));
     setWindowTitle(tr("Train a placement policy"));
-    resize(1080, 640);
+    resize(1120, 640);
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(makeForm(), 1);

@@ -39,10 +39,7 @@ QVariant MovesModel::cell(int row, int column, int role) const {
     if (!display && role != SortRole)
         return {};
     switch (column) {
-    case OpGroup: {
-        const QString name = words::fromUtf8(m_comparison->problem->grouping().names[move.group.index()]);
-        return move.ops.size() > 1 && display ? tr("%1 (%2 ops)").arg(name).arg(move.ops.size()) : name;
-    }
+    case OpGroup: return words::fromUtf8(m_comparison->problem->grouping().names[move.group.index()]);
     case FromTo:
         return words::fromUtf8(deviceLetter(move.from)) + QStringLiteral(" → ") + words::fromUtf8(deviceLetter(move.to));
     case Output: return display ? QVariant(words::fixed(static_cast<double>(move.outputBytes) / 1e6, 1)) : QVariant(static_cast<qlonglong>(move.outputBytes));
