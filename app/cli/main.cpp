@@ -105,6 +105,7 @@ int runCommandLine(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    learn::chooseBlasCore(); // why: read once when OpenBLAS loads; the environment may only change before any thread
     try {
         if (argc == 3 && std::string_view(argv[1]) == "--worker")
             return runWorker(argv[2]);
