@@ -7,6 +7,8 @@ set -euo pipefail
 
 export LC_ALL=C.UTF-8
 pw_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Another clone, or the same one moved, then compiles from the cache as well.
+export CCACHE_BASEDIR="$pw_root" CCACHE_NOHASHDIR=1
 
 # libopenblas0-pthread: without it LibTorch uses the reference BLAS, 10 to 40 times slower.
 # qt6-qpa-plugins is only recommended by Qt's packages, but there is no window without it.
