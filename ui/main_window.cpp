@@ -194,7 +194,11 @@ void MainWindow::connectViews() {
     for (const auto signal : {&Document::situationChanged, &Document::placementsChanged, &Document::currentPlacementChanged})
         connect(&m_document, signal, this, &MainWindow::updateActions);
     connect(&m_document, &Document::failed, this, &MainWindow::showError);
-    connect(&m_project, &Project::failed, this, &MainWindow::showError);
+    connect(&m_project, &Project::failed, this, [this](const Error& error) {
+        showError(error);
+        if (!m_project.isOpening())
+            runPending(); // why: without a project everything but keeping still works
+    });
     connect(&m_project, &Project::runsChanged, this, &MainWindow::updateActions);
     connect(&m_project, &Project::opened, this, [this] {
         m_curves.clear();
@@ -203,8 +207,7 @@ void MainWindow::connectViews() {
             m_settings->addRecentFile(m_project.path());
         updateTitle();
         updateActions();
-        if (const QStringList files = std::exchange(m_filesAfterProject, {}); !files.isEmpty())
-            m_opener.open(files);
+        runPending();
     });
     connect(&m_project, &Project::saved, this, [this] {
         m_settings->setValue(SettingId::LastProject, m_project.path());

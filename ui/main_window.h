@@ -137,6 +137,8 @@ private:
     void restoreWindow();
     void saveWindow();
     void restoreProject();
+    void afterProject(std::function<void()> action);
+    void runPending();
     void askToStopJobs();
     void finishClosing();
     QByteArray layoutState() const;
@@ -182,7 +184,7 @@ private:
     viz::Theme::Kind m_themeKind = viz::Theme::Kind::Light;
     Mode m_mode = Mode::Welcome;
     QByteArray m_graphLayout; ///< docks of the graph mode while another mode is shown
-    QStringList m_filesAfterProject;
+    std::vector<std::function<void()>> m_afterProject; ///< what was asked for while the project was being opened
     bool m_wasShown = false;
     bool m_closing = false;
 };

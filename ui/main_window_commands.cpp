@@ -206,12 +206,13 @@ void MainWindow::askPolicyFile() {
 }
 
 void MainWindow::openFiles(const QStringList& files) {
-    m_opener.open(files);
+    if (!files.isEmpty())
+        afterProject([this, files] { m_opener.open(files); });
 }
 
 void MainWindow::openSample(const QString& spec, const QString& deviceSet) {
     m_messages->hide();
-    m_opener.openSample(spec, deviceSet);
+    afterProject([this, spec, deviceSet] { m_opener.openSample(spec, deviceSet); });
 }
 
 void MainWindow::place(const std::string& method) {

@@ -12,6 +12,8 @@
 #include <QPushButton>
 #include <QTimer>
 
+#include <utility>
+
 namespace pw::ui {
 
 namespace {
@@ -20,13 +22,26 @@ constexpr int kPatienceMs = 5000; ///< after this, closing offers to go without 
 } // namespace
 
 void MainWindow::start(const QStringList& files) {
-    m_filesAfterProject = files;
     restoreProject();
+    openFiles(files);
+}
+
+/// Opening a project replaces what is on screen, so whatever is opened meanwhile waits for it.
+void MainWindow::afterProject(std::function<void()> action) {
+    if (m_project.isOpening())
+        m_afterProject.push_back(std::move(action));
+    else
+        action();
+}
+
+void MainWindow::runPending() {
+    for (const auto& action : std::exchange(m_afterProject, {}))
+        action();
 }
 
 void MainWindow::startWithProject(const QString& project, const QStringList& files) {
-    m_filesAfterProject = files;
     m_project.open(project);
+    openFiles(files);
 }
 
 void MainWindow::restoreProject() {

@@ -1,13 +1,17 @@
 // Wall time of every event on the GUI thread while the window trains Placeto on Inception-v3, and the time until the window
 // is up. Needs LibTorch for the training; prints what it measured and whether the 50 ms rule held.
 //
-//   QT_QPA_PLATFORM=offscreen build/release/bench/bench_window [SECONDS]
+//   QT_QPA_PLATFORM=offscreen build/release/bench/bench_window [SECONDS [FILE]]
+//
+// With 0 seconds it opens FILE (or zoo:SPEC) and expands every scope instead of training.
 
 #include "core/experiment/memory_repository.h"
 #include "core/jobs/job.h"
 #include "core/learn/learn_loader.h"
 #include "ui/main_window.h"
 #include "ui/style.h"
+#include "ui/views/graph_page.h"
+#include "viz/graph/graph_view.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -16,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 namespace {
@@ -55,6 +60,13 @@ private:
     int m_depth = 0;
 };
 
+void quitWhenLaidOut(pw::ui::MainWindow& window, QApplication& app) {
+    if (window.graphPage()->view()->isLayoutRunning())
+        QTimer::singleShot(100, &app, [&] { quitWhenLaidOut(window, app); });
+    else
+        QTimer::singleShot(500, &app, &QApplication::quit);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -78,13 +90,22 @@ int main(int argc, char** argv) {
         window.show();
         window.start({});
         QTimer::singleShot(0, &window, [&] { std::printf("window up after %lld ms\n", static_cast<long long>(start.elapsed())); });
-        window.openSample(QStringLiteral("zoo:inception_v3"), QStringLiteral("2xK80"));
+        if (argc > 2)
+            window.openFiles({QString::fromLocal8Bit(argv[2])});
+        else
+            window.openSample(QStringLiteral("zoo:inception_v3"), QStringLiteral("2xK80"));
+        app.measuring = seconds <= 0.0;
         bool training = false;
         QObject::connect(window.document(), &pw::ui::Document::situationChanged, &window, [&] {
             if (training || !window.document()->problem())
                 return;
             training = true;
             app.measuring = true;
+            if (seconds <= 0.0) {
+                window.graphPage()->view()->expandAll();
+                window.experiments()->place("metis", 0.0);
+                return;
+            }
             pw::ui::TrainRequest request;
             request.graphs = {window.document()->graph()};
             request.devices = window.document()->devices();
@@ -93,7 +114,7 @@ int main(int argc, char** argv) {
         });
         QObject::connect(window.jobs(), &pw::ui::JobList::allFinished, &app, [&] {
             if (training)
-                QTimer::singleShot(500, &app, &QApplication::quit);
+                QTimer::singleShot(500, &app, [&] { quitWhenLaidOut(window, app); });
         });
         QApplication::exec();
     }

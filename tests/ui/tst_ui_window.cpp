@@ -27,6 +27,7 @@ private Q_SLOTS:
     void welcomePageWhenThereIsNothingToRestore();
     void aSampleIsOneClickAway();
     void aGraphFileOpensThroughAJob();
+    void filesWaitForTheProject();
     void realFilesOpen_data();
     void realFilesOpen();
     void badFilesGiveOneClearMessage_data();
@@ -75,6 +76,17 @@ void TstUiWindow::aGraphFileOpensThroughAJob() {
     QCOMPARE(fixture.document().currentGraph()->name, QStringLiteral("two"));
     QCOMPARE(fixture.document().graph()->opCount(), 2U);
     QCOMPARE(fixture.settings->recentFiles().value(0), file);
+}
+
+void TstUiWindow::filesWaitForTheProject() {
+    test::UiFixture fixture;
+    const QString file = fixture.write(QStringLiteral("d.dot"), "digraph d { a -> b; }");
+    fixture.window().show();
+    fixture.window().start({});
+    fixture.window().openFiles({file}); // the project is not there yet, and opening it clears the screen
+    QTRY_VERIFY(fixture.document().graph());
+    QTRY_COMPARE(fixture.repository->graphs()->size(), 1U);
+    QCOMPARE(fixture.window().mode(), MainWindow::Mode::Graph);
 }
 
 void TstUiWindow::realFilesOpen_data() {
