@@ -14,6 +14,7 @@
 #include "ui/views/search_field.h"
 #include "ui/views/summary_strip.h"
 #include "ui/views/welcome_page.h"
+#include "viz/graph/graph_view.h"
 #include "viz/plots/memory_view.h"
 #include "viz/plots/timeline_view.h"
 #include "viz/theme/icon.h"
@@ -202,6 +203,7 @@ void MainWindow::connectViews() {
     connect(&m_project, &Project::runsChanged, this, &MainWindow::updateActions);
     connect(&m_project, &Project::opened, this, [this] {
         m_curves.clear();
+        useLayoutCache();
         m_settings->setValue(SettingId::LastProject, m_project.path());
         if (!m_project.isUntitled())
             m_settings->addRecentFile(m_project.path());
@@ -229,6 +231,19 @@ void MainWindow::connectViews() {
         const int running = m_jobs.runningCount();
         m_statsDock->setPanelBadge(m_jobsPanel, running > 0 ? QString::number(running) : QString());
     });
+}
+
+/// Layouts of scopes are kept in the project by content; a failing store only means laying out again.
+void MainWindow::useLayoutCache() {
+    viz::GraphView::LayoutCache cache;
+    cache.load = [repository = m_project.repository()](const std::string& key) -> std::optional<std::string> {
+        auto value = repository->loadLayout("layout/" + key);
+        return value ? *value : std::nullopt;
+    };
+    cache.save = [repository = m_project.repository()](const std::string& key, const std::string& value) {
+        (void)repository->saveLayout("layout/" + key, value);
+    };
+    m_graphPage->view()->setLayoutCache(std::move(cache));
 }
 
 void MainWindow::refreshSchedule() {

@@ -103,6 +103,7 @@ private:
     QWidget* makeMemoryTools();
     void connectViews();
     void arrangeDocks();
+    void useLayoutCache();
     void updateTitle();
     void updateStatus();
     void refreshSchedule();

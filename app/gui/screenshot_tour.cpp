@@ -67,6 +67,10 @@ void ScreenshotTour::addSteps(double trainSeconds) {
     for (const char* method : {"single", "contiguous", "metis"})
         add(QString::fromLatin1(method), [w, method] { w->experiments()->place(method, 0.0); }, placed);
     add(QStringLiteral("metis"), [this] { save(QStringLiteral("main-metis")); });
+    add(QStringLiteral("devices"), [document] { document->setCurrentDevices(devicePreset("8xP100")->hash()); }, idle);
+    add(QStringLiteral("devices"), [w] { w->experiments()->place("metis", 0.0); }, placed);
+    add(QStringLiteral("devices"), [this] { save(QStringLiteral("main-8-devices")); });
+    add(QStringLiteral("devices"), [document] { document->setCurrentDevices(devicePreset("2xK80")->hash()); }, placed);
     add(QStringLiteral("dialog"), [w] { w->showTrainDialog(); }, [w] {
         auto* dialog = w->findChild<ui::TrainDialog*>();
         return dialog && dialog->isVisible();

@@ -63,6 +63,7 @@ void TstUiWindow::aSampleIsOneClickAway() {
     QVERIFY(fixture.document().graph()->opCount() > 500);
     QCOMPARE(fixture.document().devices().name(), std::string("2xK80"));
     QTRY_COMPARE(fixture.repository->graphs()->size(), 1U); // kept without being asked
+    QVERIFY(QTest::qWaitFor([&] { return !fixture.window().graphPage()->view()->isLayoutRunning(); }, 20000));
 }
 
 void TstUiWindow::aGraphFileOpensThroughAJob() {
