@@ -212,6 +212,7 @@ void MainWindow::connectViews() {
         runPending();
     });
     connect(&m_project, &Project::saved, this, [this] {
+        useLayoutCache();
         m_settings->setValue(SettingId::LastProject, m_project.path());
         m_settings->addRecentFile(m_project.path());
         updateTitle();

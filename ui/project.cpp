@@ -149,6 +149,7 @@ void Project::moveTo(const QString& path) {
             }
             RepositoryPtr old = std::exchange(m_repository, std::move(*repository));
             m_path = path;
+            Q_EMIT saved(); // first: whoever holds the old project lets go of it
             if (wasUntitled) // moved, not copied: the next untitled project begins empty
                 write(tr("Clearing the untitled project"), [old = std::move(old), file = untitledPath()]() mutable -> Status {
                     old.reset();
@@ -156,7 +157,6 @@ void Project::moveTo(const QString& path) {
                         QFile::remove(file + QLatin1String(ending));
                     return {};
                 });
-            Q_EMIT saved();
         });
 }
 
