@@ -14,7 +14,7 @@ export CCACHE_BASEDIR="$pw_root" CCACHE_NOHASHDIR=1
 # qt6-qpa-plugins is only recommended by Qt's packages, but there is no window without it.
 # fonts-dejavu-core: a bare machine has no font at all.
 pw_packages=(
-    g++ cmake ninja-build ccache python3
+    g++ cmake ninja-build pkg-config ccache python3
     qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev libgl-dev
     libtorch-dev libopenblas0-pthread
     libgraphviz-dev libsqlite3-dev libmetis-dev libprotobuf-dev protobuf-compiler libonnx-dev
