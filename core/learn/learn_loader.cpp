@@ -117,7 +117,8 @@ Result<const Library*> openFile(const std::string& file) {
 }
 
 Result<const Library*> openLibrary() {
-#if PW_WITH_TORCH
+    if (PW_WITH_TORCH == 0)
+        return fail(ErrorCode::Unsupported, "this program was built without LibTorch, so there are no learned placers");
     std::string tried;
     for (const auto& file : candidateFiles()) {
         auto library = openFile(file);
@@ -129,9 +130,6 @@ Result<const Library*> openLibrary() {
         tried += (tried.empty() ? "" : ", ") + file;
     }
     return fail(ErrorCode::NotFound, "the learned placers are not installed; looked for " + tried);
-#else
-    return fail(ErrorCode::Unsupported, "this program was built without LibTorch, so there are no learned placers");
-#endif
 }
 
 } // namespace
