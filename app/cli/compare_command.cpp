@@ -68,7 +68,11 @@ void addCompareCommand(CLI::App& app, Cli& cli) {
     command->add_option("--csv", options->csv, "also write the table as CSV");
     command->add_option("--latex", options->latex, "also write the table as LaTeX");
     setBody(command, cli, [&cli, options] { return runCompare(cli, *options); });
-    setExample(command, "compare zoo:inception_v3 -d 2xK80 -m single,metis,local_search", "  ...");
+    setExample(command, "compare zoo:inception_v3 -d 2xK80 -m single,metis,local_search",
+               "  graph               method  step ms      min      max  vs best  vs bound  evaluations  seconds  valid\n"
+               "  inception_v3        single  1119.81  1119.81  1119.81    1.219     2.000            1     0.00    yes\n"
+               "  inception_v3         metis  1103.07  1103.07  1103.07    1.201     1.970            1     0.00    yes\n"
+               "  inception_v3  local_search   918.45   918.45   918.45    1.000     1.640        1,000     0.11    yes");
 }
 
 } // namespace pw::cli

@@ -113,7 +113,8 @@ Result<int> runDemo(const Cli& cli, const DemoOptions& options) {
         return kDone;
     }
     printComparison(story.rows);
-    std::cout << "Step times are simulated (links model).\n";
+    std::cout << "Step times are simulated (links model). On one graph local search is often better still\n"
+                 "(place -m local_search); a policy pays on graphs it never saw (infer).\n";
     for (const std::string& file : files)
         std::cout << "wrote " << file << "\n";
     return kDone;
@@ -127,7 +128,15 @@ void addDemoCommand(CLI::App& app, Cli& cli) {
     command->add_option("--out", options->folder, "folder for the project and pictures")->capture_default_str();
     command->add_option("--seconds", options->seconds, "time for all of it")->check(CLI::Range(2.0, 1e6))->capture_default_str();
     setBody(command, cli, [&cli, options] { return runDemo(cli, *options); });
-    setExample(command, "demo --seconds 60", "  ...");
+    setExample(command, "demo",
+               "  graph          method  step ms      min      max  vs best  vs bound  evaluations  seconds  valid\n"
+               "  inception_v3   single  1119.81  1119.81  1119.81    1.193     2.000            1     0.00    yes\n"
+               "  inception_v3    metis  1103.07  1103.07  1103.07    1.175     1.970            1     0.00    yes\n"
+               "  inception_v3  placeto   938.70   938.70   938.70    1.000     1.677       26,846    45.00    yes\n"
+               "  Step times are simulated (links model). On one graph local search is often better still\n"
+               "  (place -m local_search); a policy pays on graphs it never saw (infer).\n"
+               "  wrote placewright-demo/demo.placewright\n"
+               "  ...");
 }
 
 } // namespace pw::cli

@@ -102,9 +102,14 @@ void addDevicesCommand(CLI::App& app, Cli& cli) {
     setBody(command, cli, [&cli, command]() -> Result<int> {
         return command->get_subcommands().empty() ? runList(cli) : Result<int>(cli.exitCode);
     });
-    setExample(command, "devices",
-               "  preset              devices  memory each  links\n"
-               "  2xK80          gpu:0, gpu:1      12.0 GB      2\n  ...");
+    setExample(command, "devices show 2xK80",
+               "  2xK80\n"
+               "  device  kind      model   memory  peak GFLOP/s  GB/s  launch us\n"
+               "  gpu:0    gpu  Tesla K80  12.0 GB          4370   240        5.7\n"
+               "  gpu:1    gpu  Tesla K80  12.0 GB          4370   240        5.7\n"
+               "  link            GB/s  latency us  shared\n"
+               "  gpu:0 -> gpu:1   7.6          25\n"
+               "  gpu:1 -> gpu:0   7.6          25");
 }
 
 } // namespace pw::cli

@@ -154,8 +154,17 @@ void addInfoCommand(CLI::App& app, Cli& cli) {
     command->add_flag("--costs", options->costs, "estimated work and time by op type");
     command->add_option("--devices,-d", options->devices, "whose first device --costs estimates for")->capture_default_str();
     setBody(command, cli, [&cli, options] { return runInfo(cli, options->graph, options->costs, options->devices); });
-    setExample(command, "info zoo:rnnlm?level=L0",
-               "  rnnlm\n  format       zoo\n  ops          2,826\n  ...");
+    setExample(command, "info zoo:rnnlm",
+               "  rnnlm\n"
+               "  format       zoo\n"
+               "  ops          5,223\n"
+               "  tensors      5,811\n"
+               "  edges        9,206 (9,206 distinct, 1 control)\n"
+               "  depth        993\n"
+               "  scopes       278\n"
+               "  parameters   432.4 MB\n"
+               "  work         1181.532 GFLOP\n"
+               "  op types     30: Sum 700, Shape 700, Reshape 700, Mul 673, BroadcastGradientArgs 350, ...");
 }
 
 } // namespace pw::cli

@@ -5,6 +5,7 @@
 #include "viz/plots/reward_plot.h"
 
 #include <QApplication>
+#include <QLoggingCategory>
 
 namespace pw::cli {
 
@@ -15,6 +16,8 @@ void needApplication() {
     if (QCoreApplication::instance() != nullptr)
         return;
     qputenv("QT_QPA_PLATFORM", "offscreen"); // why: pictures must not depend on a display
+    // why: Qt's notes about a missing session (no XDG_RUNTIME_DIR) are not for the user of a command line
+    QLoggingCategory::setFilterRules(QStringLiteral("qt.*=false\ndefault.warning=false"));
     static int argumentCount = 1;
     static char name[] = "placewright-cli";
     static char* arguments[] = {name, nullptr};

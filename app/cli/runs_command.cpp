@@ -191,7 +191,9 @@ void addRunsCommand(CLI::App& app, Cli& cli) {
     CLI::App* list = command->add_subcommand("list", "One line per run");
     list->add_option("--filter", options->filter, "text in name, method, graph, tags or note");
     setBody(list, cli, [&cli, options] { return runList(cli, *options); });
-    setExample(list, "runs list --project work.placewright", "  run  name  method  graph  ...");
+    setExample(list, "runs list --project work.placewright",
+               "  run                     name   method         graph  devices  status              started  seconds  best step ms\n"
+               "  1    placeto on inception_v3  placeto  inception_v3    2xK80    done  2026-12-01 01:08:42      5.0       1017.05");
 
     setBody(sub("show", "Everything about one run"), cli, [&cli, options] { return runShow(cli, *options); });
     setBody(sub("metrics", "Its samples as CSV (or --json)"), cli, [&cli, options] { return runMetrics(cli, *options); });

@@ -121,7 +121,14 @@ void addSimulateCommand(CLI::App& app, Cli& cli) {
         ->check(CLI::Range(0, 1000000000));
     setBody(command, cli, [&cli, options] { return runSimulate(cli, *options); });
     setExample(command, "simulate zoo:inception_v3 -d 2xK80 -p metis.placement.json",
-               "  step time      ...\n");
+               "  step time      1,103.1 ms (simulated, links model)\n"
+               "  valid          yes\n"
+               "  lower bound    559.9 ms\n"
+               "  transfers      198.2 MB in 53\n"
+               "  critical path  1736 steps\n"
+               "  device      busy   share  peak memory  capacity\n"
+               "  gpu:0   547.3 ms  49.6 %       4.1 GB   12.0 GB\n"
+               "  gpu:1   572.5 ms  51.9 %       2.6 GB   12.0 GB");
 }
 
 } // namespace pw::cli

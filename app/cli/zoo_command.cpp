@@ -65,7 +65,11 @@ void addZooCommand(CLI::App& app, Cli& cli) {
     command->require_subcommand(1);
     CLI::App* list = command->add_subcommand("list", "Names, options and defaults");
     setBody(list, cli, [&cli] { return runZooList(cli); });
-    setExample(list, "zoo list", "  inception_v3  ...\n      batch=64  images per step");
+    setExample(list, "zoo list",
+               "  inception_v3  Image classifier of TF slim, 94 convolutions.\n"
+               "      batch=64  images per step\n"
+               "      optimizer=momentum  sgd, momentum, rmsprop or adam\n"
+               "  ...");
 
     auto options = std::make_shared<EmitOptions>();
     CLI::App* emit = command->add_subcommand("emit", "Write a workload to a file");
@@ -74,7 +78,7 @@ void addZooCommand(CLI::App& app, Cli& cli) {
     emit->add_option("-o,--output", options->output, "file to write (.graph.json, .dot)")->required();
     setBody(emit, cli, [&cli, options] { return runZooEmit(cli, *options); });
     setExample(emit, "zoo emit rnnlm layers=2 level=L0 -o rnnlm.graph.json",
-               "  rnnlm.graph.json: 2,826 ops, 5,079 edges, parameters 432.3 MB");
+               "  rnnlm.graph.json: 2,773 ops, 5,076 edges, parameters 432.4 MB");
 }
 
 } // namespace pw::cli

@@ -243,7 +243,7 @@ TensorId InceptionV3::build(std::int64_t batch, bool auxiliary) {
 } // namespace
 
 WorkloadInfo inceptionV3Info() {
-    WorkloadInfo info{"inception_v3", "Inception-v3", "Image classifier of TF slim, 94 convolutions (specs/gdp.md 10.6).", {}};
+    WorkloadInfo info{"inception_v3", "Inception-v3", "Image classifier of TF slim, 94 convolutions.", {}};
     info.options = {{"batch", "64", "images per step"},
                     {"optimizer", "momentum", "sgd, momentum, rmsprop or adam"},
                     {"aux", "1", "1: with the auxiliary classifier (training)"},

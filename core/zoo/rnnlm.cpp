@@ -67,7 +67,7 @@ std::vector<TensorId> forward(Net& net, const Shape& shape) {
 } // namespace
 
 WorkloadInfo rnnlmInfo() {
-    WorkloadInfo info{"rnnlm", "RNNLM", "LSTM language model, unrolled in time (specs/gdp.md 10.4).", {}};
+    WorkloadInfo info{"rnnlm", "RNNLM", "LSTM language model, unrolled in time.", {}};
     info.options = {{"layers", "2", "LSTM layers"},
                     {"steps", "35", "unrolled time steps"},
                     {"batch", "64", "sequences per step"},

@@ -119,7 +119,7 @@ Result<GraphPtr> buildForkJoin(OptionReader& options) {
 WorkloadInfo crownInfo() {
     return shapeInfo("crown", "Crown",
                      "`width` rows of n ops, edges along each row and from each row to the next, the last row joined to "
-                     "a sink (specs/placeto.md 6.4).",
+                     "a sink.",
                      {{"n", "10", "ops per row"}, {"width", "4", "rows"}});
 }
 
