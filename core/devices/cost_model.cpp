@@ -138,7 +138,7 @@ const char* costSourceName(CostSource source) {
 }
 
 Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind) {
-    // GPU: the starting values of specs/gdp.md 10.3 ([D], chosen there): 0.55 of peak for large products and convolutions,
+    // GPU: starting values, chosen: 0.55 of peak for large products and convolutions,
     // 0.75 of bandwidth for elementwise ops. The others are chosen here: a host core streams less of its bandwidth but
     // gets closer to its peak in products; depthwise convolutions have little reuse.
     const bool isCpu = deviceKind == "cpu";

@@ -30,7 +30,7 @@ struct Efficiency {
 };
 Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind);
 
-/// FLOPs and bytes moved of an op from its type and shapes (specs/gdp.md 10.3), where the file gave none.
+/// FLOPs and bytes moved of an op from its type and shapes (formulas: op_work.cpp), where the file gave none.
 /// Never negative; `known` is false where no formula covers the type or the shapes it needs are missing (then bytes moved
 /// = inputs + outputs, FLOPs 0). Unknown dimensions of a known rank count as 1. Container ops are not looked into.
 /// Shapes of inputs that no op makes (weights, graph inputs) come from the attribute `input_shapes`: per slot, separated

@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kMaxDevices = 1024;
 
+// Sums of times must stay finite and keep their order: a launch or a latency is at most 11 days, and the slowest link
+// moves one byte a second. An infinite arrival would mean that a consumer never starts.
+constexpr double kMaxDelayUs = 1.0e12;
+constexpr double kMinLinkBytesPerUs = 1.0e-6;
+
 bool isRate(double value) {
     return std::isfinite(value) && value >= 0.0;
 }
@@ -27,6 +32,8 @@ Status checkDevice(const Device& device, std::size_t index) {
         return fail(ErrorCode::Invalid, "rates must be finite and 0 or more", named);
     if (!isRate(device.launchUs))
         return fail(ErrorCode::Invalid, "launch time must be finite and 0 or more", named);
+    if (device.launchUs > kMaxDelayUs)
+        return fail(ErrorCode::Invalid, "launch time must be at most 1e12 us", named);
     return {};
 }
 
@@ -41,6 +48,10 @@ Status checkLink(const Link& link, std::size_t deviceCount, std::size_t index) {
         return fail(ErrorCode::Invalid, "the link's rate must be finite and above 0", where);
     if (!isRate(link.latencyUs))
         return fail(ErrorCode::Invalid, "the link's latency must be finite and 0 or more", where);
+    if (link.bytesPerUs < kMinLinkBytesPerUs)
+        return fail(ErrorCode::Invalid, "the link's rate must be at least 1e-6 bytes/us", where);
+    if (link.latencyUs > kMaxDelayUs)
+        return fail(ErrorCode::Invalid, "the link's latency must be at most 1e12 us", where);
     return {};
 }
 

@@ -59,7 +59,7 @@ private:
     std::vector<LinkId> m_table;
 };
 
-/// Names of the presets of SIMULATOR.md, in its order ("2xK80" ...).
+/// Names of the presets, in the order they are listed ("2xK80" ...).
 std::vector<std::string> devicePresetNames();
 /// A preset by name (exact spelling); nothing if there is none.
 std::optional<DeviceSet> devicePreset(std::string_view name);

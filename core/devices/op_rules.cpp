@@ -18,7 +18,7 @@ struct RuleGroup {
 
 using Table = std::unordered_map<std::string, OpRule>;
 
-/// Factors k of specs/gdp.md 10.3 where it has one; the others are chosen here and only matter for ops that are bound by
+/// FLOPs per element; chosen, and they only matter for ops that are bound by
 /// bandwidth anyway.
 Table makeTable() {
     const RuleGroup groups[] = {

@@ -6,7 +6,7 @@
 
 namespace pw::devices {
 
-/// Which formula gives FLOPs and bytes of an op (specs/gdp.md 10.3). Private to core/devices.
+/// Which formula gives FLOPs and bytes of an op (formulas: op_work.cpp). Private to core/devices.
 enum class WorkRule : std::uint8_t {
     Unknown,
     Metadata,    ///< no device work: shapes, constants, variables, control flow markers, file and string ops

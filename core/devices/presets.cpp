@@ -6,7 +6,7 @@ namespace pw {
 
 namespace {
 
-// Peak figures from public data sheets, link figures as stated in SIMULATOR.md ("Presets"). Nothing here is measured by
+// Peak figures from public data sheets, link figures chosen for PCIe and NVLink. Nothing here is measured by
 // this program; the efficiencies of the cost model apply on top.
 
 Device k80() { // one GK210, half of a K80 board
@@ -30,7 +30,7 @@ struct LinkRate {
     double latencyUs = 0.0;
 };
 
-constexpr LinkRate kPlacetoPcie{7600.0, 25.0}; // the values of Placeto's authors (specs/placeto.md 5)
+constexpr LinkRate kPlacetoPcie{7600.0, 25.0}; // the values of Placeto's authors
 constexpr LinkRate kPcie3x16{11000.0, 15.0};
 
 /// Fills in names "gpu:0", "cpu:0" by kind and a link for every ordered pair.

@@ -8,7 +8,7 @@ namespace pw {
 
 namespace {
 
-/// Half of what may be lost (DESIGN 8), so that a slow disk has the other half.
+/// Half of what may be lost (one second), so that a slow disk has the other half.
 constexpr std::chrono::milliseconds kFlushInterval{500};
 /// A placement of 50,000 ops is a row of 100 kB, and early in a run almost every episode finds a better one.
 constexpr double kBestIntervalSeconds = 2.0;

@@ -13,7 +13,7 @@
 
 namespace pw::formats {
 
-/// What a file is, by its content (INTERFACES: "Files are recognised by content").
+/// What a file is, by its content.
 enum class FileKind { Onnx, OnnxText, Dot, GraphJson, PlacementJson, PlacementCsv, DevicesJson, Project, Policy, Unknown };
 
 /// Reads at most the first few kB. Fails only where the file cannot be read at all; a file that is nothing of ours is Unknown.

@@ -6,7 +6,7 @@
 
 namespace pw {
 
-/// Counts as `placewright-cli info` prints them; conventions in INTERFACES ("Names").
+/// Counts as `placewright-cli info` prints them; container ops count as one.
 struct GraphStats {
     std::size_t ops = 0;
     std::size_t opsTotal = 0; ///< with the bodies of container ops, recursively

@@ -13,7 +13,7 @@ Result<const Library*> load();
 /// True once load() has succeeded.
 bool isLoaded();
 
-/// Chooses the OpenBLAS kernel by the processor's flags, unless the user has set OPENBLAS_CORETYPE (DESIGN 10: OpenBLAS
+/// Chooses the OpenBLAS kernel by the processor's flags, unless the user has set OPENBLAS_CORETYPE (OpenBLAS
 /// 0.3.21 does not know recent processors). Call first in main, before any thread. Returns the core chosen or found.
 std::string chooseBlasCore();
 

@@ -22,8 +22,8 @@ struct Declaration {
     const char* choices; ///< separated by '|', "" = free
 };
 
-// Sources: "measured" = this project's experiments (specs/science.md 2 and 8), "code" = the authors' released code or its
-// sample settings (specs/placeto.md), "chosen" = decided here without an experiment.
+// Sources: "measured" = this project's experiments, "code" = the authors' released code or its
+// sample settings, "chosen" = decided here without an experiment.
 constexpr Declaration kDeclarations[] = {
     {"preset", "tuned", "paper", "", "Values that the other keys start from: measured here, or the authors' samples.",
      "measured", "tuned|paper"},

@@ -17,7 +17,7 @@ struct NetShape {
     std::size_t rounds = 8;       ///< k, of the radial form
     bool memoryAttribute = false; ///< one more feature per node
 
-    /// d of specs/placeto.md 2.1.
+    /// d of Placeto: features per node.
     std::size_t featureCount() const { return 5 + (memoryAttribute ? 1 : 0) + deviceCount; }
 };
 

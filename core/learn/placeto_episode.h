@@ -9,7 +9,7 @@ namespace pw::learn {
 
 using GroupPins = std::vector<std::optional<DeviceId>>;
 
-/// A simulated placement with Placeto's penalised cost (specs/placeto.md 1.6).
+/// A simulated placement with Placeto's penalised cost.
 struct Outcome {
     Evaluation evaluation;
     double cost = 0.0; ///< seconds, or single-device step times if the configuration normalises
@@ -93,7 +93,7 @@ struct RolloutPolicy {
 bool runEpisode(PlacetoEnvironment& environment, const PlacetoConfig& config, const RolloutPolicy& policy,
                 PlacetoForward<float>& forward, Rng& rng, const std::function<bool()>& stop, Episode& episode);
 
-/// Return of every step (specs/placeto.md 1.5) from the costs before and after the actions.
+/// Return of every step from the costs before and after the actions.
 std::vector<double> returnsOf(std::span<const double> costs, PlacetoConfig::Reward reward, double gamma);
 
 } // namespace pw::learn

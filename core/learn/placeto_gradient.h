@@ -27,7 +27,7 @@ public:
     ~PlacetoGradient();
     PlacetoGradient(PlacetoGradient&&) noexcept;
 
-    /// Adds d loss / d weights to `gradient` (specs/placeto.md 4.2, sums, not means) and returns the loss.
+    /// Adds d loss / d weights to `gradient` (sums, not means, as in Placeto's released code) and returns the loss.
     Result<double> addGradient(std::span<const Real> weights, const Topology& topology, const StepBatch<Real>& batch,
                                double entropyWeight, std::span<Real> gradient);
     /// Logits of every step, [step][device].
@@ -40,7 +40,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// The authors' constant inside the logarithm of the entropy (specs/placeto.md 4.2).
+/// The authors' constant inside the logarithm of the entropy (Placeto's released code).
 inline constexpr double kEntropyEpsilon = 1e-3;
 
 } // namespace pw::learn

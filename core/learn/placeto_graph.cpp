@@ -55,7 +55,7 @@ double meanCostUs(const PlacementProblem& problem, GroupId group) {
     return count > 0.0 ? sum / count : 0.0;
 }
 
-/// First outputs of the members (specs/placeto.md 2.1, feature 5).
+/// First outputs of the members.
 double firstOutputBytes(const PlacementProblem& problem, GroupId group) {
     double sum = 0.0;
     for (const auto op : problem.grouping().members[group.index()]) {
@@ -133,7 +133,7 @@ void writeFeatures(const PlacetoGraph& graph, const PlacetoConfig& config, const
                    std::size_t nodeStride, std::size_t featureStride) {
     const std::size_t n = graph.topology.nodeCount;
     // Shifted so that the current node is at 0; the reference divides by the maximum and leaves raw microseconds where
-    // that is 0 (the current node starts last), `safe` divides by the largest magnitude (specs/placeto.md 9, item 4).
+    // that is 0 (the current node starts last), `safe` divides by the largest magnitude.
     const double shift = step.startUs[step.node];
     double largest = 0.0;
     for (std::size_t i = 0; i < n; ++i) {

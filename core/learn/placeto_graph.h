@@ -20,7 +20,7 @@ private:
     std::vector<std::size_t> m_start;
 };
 
-/// Who is connected to whom in a group graph, for message passing and pools (specs/placeto.md 3.2, 3.4). Immutable.
+/// Who is connected to whom in a group graph, for message passing and pools. Immutable.
 struct Topology {
     /// `arcs` are distinct (from, to) pairs of a DAG over `count` nodes, `order` one topological order of it.
     Topology(std::size_t count, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& arcs,
@@ -63,7 +63,7 @@ struct StepView {
     std::size_t node = 0;                  ///< to be placed now
 };
 
-/// Writes the features of specs/placeto.md 2.1: value c of node n goes to out[n * nodeStride + c * featureStride].
+/// Writes the features, in the order of Placeto's released code: value c of node n goes to out[n * nodeStride + c * featureStride].
 template<class Real>
 void writeFeatures(const PlacetoGraph& graph, const PlacetoConfig& config, const StepView& step, Real* out,
                    std::size_t nodeStride, std::size_t featureStride);

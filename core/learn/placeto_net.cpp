@@ -63,7 +63,7 @@ NetLayout::NetLayout(const NetShape& netShape) : shape(netShape) {
     for (std::size_t i = 0; i < (single ? 1U : 3U); ++i)
         pools[i] = builder.aggregator(embeddingSize);
     pooledSize = single ? d : 4 * embeddingSize;
-    // 8d -> [16d, 8d] -> D in the full network (specs/placeto.md 4.1); the same proportions elsewhere.
+    // 8d -> [16d, 8d] -> D in the full network (Placeto); the same proportions elsewhere.
     head = {builder.add(pooledSize, 2 * pooledSize), builder.add(2 * pooledSize, pooledSize),
             builder.add(pooledSize, shape.deviceCount)};
 }
@@ -176,7 +176,7 @@ void PlacetoForward<Real>::sweep(const Real* weights) {
     sweepLevels(weights, m_layout.backward, m_topology.backwardLevels, m_topology.children, m_embedding.data() + size);
 }
 
-/// One pass in topological order: every node hears the final values of its senders (specs/placeto.md 3.3).
+/// One pass in topological order: every node hears the final values of its senders.
 template<class Real>
 void PlacetoForward<Real>::sweepLevels(const Real* weights, const AggregatorLayers& agg, const IndexRows& levels,
                                        const IndexRows& senders, Real* x) {
@@ -210,7 +210,7 @@ void PlacetoForward<Real>::sweepLevels(const Real* weights, const AggregatorLaye
     }
 }
 
-/// An empty set gives the response of g to zero, not zero (specs/placeto.md 3.4).
+/// An empty set gives the response of g to zero, not zero (Placeto).
 template<class Real>
 void PlacetoForward<Real>::pool(const Real* weights, const AggregatorLayers& agg, std::span<const std::uint32_t> members,
                                 Real* out) {

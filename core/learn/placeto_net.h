@@ -18,13 +18,13 @@ struct Layer {
     std::size_t bias = 0;
 };
 
-/// Agg of specs/placeto.md 3.1: y = relu(g(sum of relu(f(x)))), both with one hidden layer.
+/// Agg of Placeto's released code: y = relu(g(sum of relu(f(x)))), both with one hidden layer.
 struct AggregatorLayers {
     std::array<Layer, 2> f;
     std::array<Layer, 2> g;
 };
 
-/// Where every layer of a network lies in the flat weight vector. The order is that of specs/placeto.md 3.6.
+/// Where every layer of a network lies in the flat weight vector. The order is that of Placeto's released code.
 struct NetLayout {
     explicit NetLayout(const NetShape& shape);
 

@@ -6,7 +6,7 @@
 
 namespace pw::learn {
 
-/// REINFORCE with a baseline per step (specs/placeto.md 4), Adam, schedules over the budget. One per run; single-threaded.
+/// REINFORCE with a baseline per step, Adam, schedules over the budget. One per run; single-threaded.
 /// The state moves from update to update: an update that a stop cuts short never happened, except that the best
 /// placement it saw is kept in the result.
 class PlacetoTrainer {

@@ -4,7 +4,7 @@
 
 namespace pw {
 
-/// Hill climbing as measured in specs/science.md 1: moves one random group, keeps the move if it is not worse; after
+/// Hill climbing: moves one random group, keeps the move if it is not worse; after
 /// 3 N (D - 1) moves without an improvement goes on from the best with N / 15 groups changed. 1,000 evaluations by default.
 class LocalSearchPlacer : public Placer {
 public:

@@ -17,6 +17,8 @@ namespace {
 /// METIS adds up weights in idx_t (32 bits in Debian): totals are scaled to this.
 constexpr double kWeightTotal = 5.0e8;
 constexpr float kImbalance = 1.05F;
+/// METIS refuses a part that should get nothing (and says so on stdout): the least share that a device is asked to take.
+constexpr double kLeastShare = 1.0e-6;
 
 /// METIS draws from one process-wide random generator: concurrent calls would not repeat for a seed.
 std::mutex& metisGate() {
@@ -79,8 +81,13 @@ std::vector<double> groupMemory(const PlacementProblem& problem) {
 
 std::vector<double> shareOf(std::vector<double> amounts) {
     const double total = std::accumulate(amounts.begin(), amounts.end(), 0.0);
+    double sum = 0.0;
+    for (double& amount : amounts) {
+        amount = total > 0.0 ? std::max(amount / total, kLeastShare) : 1.0;
+        sum += amount;
+    }
     for (double& amount : amounts)
-        amount = total > 0.0 ? amount / total : 1.0 / static_cast<double>(amounts.size());
+        amount /= sum;
     return amounts;
 }
 

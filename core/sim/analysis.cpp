@@ -93,7 +93,7 @@ std::vector<LiveBuffer> liveInLinks(const PlacementProblem& problem, const Sched
     return live;
 }
 
-/// specs/placeto.md 5.4 [C]: outputs only, on their own device, until 1 us before the last consumer anywhere ends.
+/// Placeto's released code: outputs only, on their own device, until 1 us before the last consumer anywhere ends.
 std::vector<LiveBuffer> liveInReference(const PlacementProblem& problem, const Schedule& schedule, DeviceId device, double atUs) {
     const auto& compiled = problem.compiled().reference;
     std::vector<LiveBuffer> live;
@@ -122,7 +122,7 @@ LowerBounds lowerBounds(const PlacementProblem& problem) {
     for (const OpId id : graph.topologicalOrder()) {
         const double occupiedUs = fastestUs(problem, id, true);
         // In the reference model the gap after an op delays its own device only, so a chain is made of costs; but the gap
-        // after the last op counts [C].
+        // after the last op counts.
         const double stepUs = links ? occupiedUs : fastestUs(problem, id, false);
         double& chain = chainUs[id.index()];
         for (const Edge& edge : graph.inEdges(id))

@@ -11,7 +11,7 @@ namespace {
 using Reference = PlacementProblem::Compiled::Reference;
 constexpr std::uint32_t kNone = PlacementProblem::Compiled::kNone;
 
-/// One (parent, child) pair; of several output indices the last one listed wins, a control edge counts as index 0 [C].
+/// One (parent, child) pair; of several output indices the last one listed wins, a control edge counts as index 0.
 struct Dependency {
     std::uint32_t parent = 0;
     std::uint32_t child = 0;

@@ -15,7 +15,7 @@
 
 namespace pw {
 
-/// The `links` model (SIMULATOR.md, rules 1 to 8).
+/// The `links` model (core/sim/README.md, rules 1 to 8).
 ///
 /// Arrivals are no events. When an op ends, its transfers are queued on their links at once, which fixes when they start and
 /// arrive; the consumers enter the ready queue of their device with that (future) ready time. That is enough because ops end

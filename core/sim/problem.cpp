@@ -54,7 +54,7 @@ std::string pairName(const DeviceSet& devices, DeviceId from, DeviceId to) {
     return devices.device(from).name + " -> " + devices.device(to).name;
 }
 
-/// The reference model has one speed, one latency and one kind of device [C]; capacities and `shared` do not matter to it.
+/// The reference model has one speed, one latency and one kind of device; capacities and `shared` do not matter to it.
 Status checkHomogeneous(const DeviceSet& devices) {
     const auto differs = [](const std::string& what, double a, double b, const std::string& where) {
         return fail(ErrorCode::Invalid, "the reference model needs equal devices and links, but " + what + " is " +

@@ -138,7 +138,7 @@ std::uint32_t firstAbove(const double* values, std::uint32_t from, std::uint32_t
 } // namespace
 
 /// Allocations happen in start order; a release takes effect before the first start that is later than it (allocations
-/// come first at equal times [C]).
+/// come first at equal times).
 void ReferenceEngine::computePeaks() {
     std::fill(m_freedBefore.begin(), m_freedBefore.end(), 0);
     for (std::uint32_t d = 0; d < m_deviceCount; ++d) {

@@ -13,7 +13,7 @@
 
 namespace pw {
 
-/// The `reference` model: the event simulator of Placeto's authors (specs/placeto.md 5.2 to 5.4 [C]), with its order of
+/// The `reference` model: the event simulator of Placeto's authors, with its order of
 /// simultaneous events.
 ///
 /// Theirs is one heap of (time, kind, key) with an event per dependency. Here a device has four timers, each with at most
@@ -105,7 +105,7 @@ void ReferenceEngine::run(std::span<const DeviceId> placement, Recorder& recorde
         const double now = eventTimeUs(next);
         if (now == kNever)
             break;
-        m_stepTimeUs = now; // why: the makespan is the time of the last event of any kind, idle wake-ups included [C]
+        m_stepTimeUs = now; // why: the makespan is the time of the last event of any kind, idle wake-ups included
         const std::uint32_t device = eventDevice(next);
         fire(device, static_cast<Timer>(m_nextTimer[device]), now, recorder);
     }

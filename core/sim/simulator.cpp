@@ -11,7 +11,7 @@ namespace pw {
 
 namespace {
 
-/// The memory of the reference model as a step function. Allocations come before frees at one time [C], so a moment can
+/// The memory of the reference model as a step function. Allocations come before frees at one time, so a moment can
 /// have two points: with both, and after the frees.
 std::vector<std::vector<MemoryPoint>> referenceMemory(const PlacementProblem& problem, const ReferenceEngine& engine,
                                                       std::span<const DeviceId> placement) {

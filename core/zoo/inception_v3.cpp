@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t kClasses = 1001; // with TF slim's background class
 
-/// Inception-v3 as in TF slim (specs/gdp.md 10.6). Names are slim's.
+/// Inception-v3 as in TF slim. Names are slim's.
 class InceptionV3 {
 public:
     explicit InceptionV3(Net& net) : m_net(net) {}

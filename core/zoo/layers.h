@@ -4,7 +4,7 @@
 
 namespace pw::zoo {
 
-// Ops with their gradients. FLOPs are those of specs/gdp.md 10.3; tensors are f32, images batch-height-width-channel.
+// Ops with their gradients. FLOPs as in core/devices/op_work.cpp; tensors are f32, images batch-height-width-channel.
 
 enum class Padding { Same, Valid };
 

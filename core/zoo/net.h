@@ -13,7 +13,7 @@ namespace pw::zoo {
 
 using Dims = std::vector<std::int64_t>;
 
-/// How much of TensorFlow 1's plumbing is emitted (specs/gdp.md 10.1).
+/// How much of TensorFlow 1's plumbing is emitted.
 enum class Level {
     Compact, ///< L0: one op per kernel, one per variable
     TfLike,  ///< L1: and seven helpers per gradient of a broadcasting op

@@ -4,7 +4,7 @@ namespace pw::zoo {
 
 namespace {
 
-/// FLOPs and slots per parameter (specs/gdp.md 10.3).
+/// FLOPs and slots per parameter.
 struct UpdateRule {
     const char* type;
     double flops;

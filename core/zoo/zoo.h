@@ -24,7 +24,7 @@ struct WorkloadInfo {
 
 std::vector<WorkloadInfo> workloads();
 
-/// Builds a workload (specs/gdp.md 10). Deterministic. Fails on an unknown name, an unknown key, a value out of range.
+/// Builds a workload. Deterministic. Fails on an unknown name, an unknown key, a value out of range.
 Result<GraphPtr> make(std::string_view name, const std::map<std::string, std::string>& options = {});
 
 /// "zoo:rnnlm?layers=2&level=L1" -> make(). `spec` starts with "zoo:".

@@ -17,7 +17,7 @@ struct CliRun {
 /// Runs placewright-cli in `folder`.
 CliRun runCli(const QStringList& arguments, const QString& folder = {});
 
-/// A folder that holds small graphs, device sets and placements with known values (specs/placeto.md 5.6, SIMULATOR.md).
+/// A folder that holds small graphs, device sets and placements with known values.
 class CliFolder {
 public:
     CliFolder();

@@ -324,7 +324,7 @@ private Q_SLOTS:
         QVERIFY2(uncovered.empty(), uncovered.empty() ? "" : uncovered.begin()->c_str());
     }
 
-    /// Orders of magnitude of specs/gdp.md 10.9: Inception batch 64 on one P100 about 0.44 s, RNNLM-2 about 0.24 s.
+    /// Orders of magnitude of published step times: Inception batch 64 on one P100 about 0.44 s, RNNLM-2 about 0.24 s.
     void workloadsCostWhatTheyShould() {
         const DeviceSet devices = host();
         for (const auto& [spec, seconds] : {std::pair("zoo:inception_v3", 0.44), std::pair("zoo:rnnlm", 0.24)}) {

@@ -32,7 +32,7 @@ class TestDeviceSet : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    // Every value of SIMULATOR.md, "Presets".
+    // Every value of every preset.
     void presets_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("count");

@@ -304,7 +304,7 @@ private Q_SLOTS:
         QCOMPARE(mailbox.drain().samples.size(), std::size_t(12));
     }
 
-    /// DESIGN 8: resume starts at the last checkpoint, and from there equals an uninterrupted run.
+    /// Resume starts at the last checkpoint, and from there equals an uninterrupted run.
     void resumedTrainingEqualsAnUninterruptedOne() {
         JobContext context;
         const auto whole =

@@ -11,7 +11,7 @@ using namespace pw::test;
 
 namespace {
 
-/// The example of INTERFACES.
+/// The documented example.
 const char* const kExample = R"({ "format": "placewright-graph", "version": 1, "name": "W1",
   "ops": [
     { "name": "a", "type": "MatMul", "phase": "forward", "cost_us": 100, "outputs": [{"bytes": 760000, "dtype": "f32", "shape": [1, 190000]}] },

@@ -5,13 +5,13 @@
 
 namespace pw::test {
 
-/// W3 of specs/placeto.md 5.6 as a Placeto graph, one node per op; no problem behind it.
+/// W3 as a Placeto graph, one node per op; no problem behind it.
 learn::PlacetoGraph w3Graph(std::size_t devices = 2);
 
 /// The weights of the oracle: W_L[r][c] = 0.3 sin(1.7 L + 0.9 r + 1.3 c + 0.1 r c), b_L[c] = 0.05 cos(L + c).
 std::vector<double> oracleWeights(const learn::NetLayout& layout);
 
-/// The state of the oracle (specs/placeto.md 3.6) as one step of node n2.
+/// The state of the oracle as one step of node n2.
 struct OracleState {
     std::vector<DeviceId> placement;
     std::vector<std::uint32_t> visits;

@@ -13,7 +13,7 @@ namespace {
 
 const std::map<std::string, std::string> kRawCosts = {{"normalize_cost", "0"}, {"mem_penalty", "0"}};
 
-/// Plays the actions 0,0,1,1,0,0 on W3 from all on device 0 (specs/placeto.md 5.6).
+/// Plays the actions 0,0,1,1,0,0 on W3 from all on device 0.
 Episode playW3(const std::map<std::string, std::string>& parameters, PlacetoEnvironment& environment) {
     const auto config = test::config(parameters);
     const NetLayout layout(config.shape);
@@ -67,7 +67,7 @@ private Q_SLOTS:
     }
 
     void discountCountsFromTheStepOn() {
-        // One reward at the end: 0.9^2, 0.9, 1 (the GiPH code has it the other way round, specs/placeto.md 9, item 18).
+        // One reward at the end: 0.9^2, 0.9, 1 (the GiPH code has it the other way round).
         compareAll(returnsOf(std::vector<double>{2, 2, 2, 1}, PlacetoConfig::Reward::Intermediate, 0.9), {0.81, 0.9, 1}, 1e-12);
     }
 

@@ -97,7 +97,7 @@ private Q_SLOTS:
     }
 
     void startColumnOfTheLastStarter() {
-        // specs/placeto.md 9, item 4: the reference leaves raw microseconds where the current node starts last.
+        // Placeto's released code leaves raw microseconds where the current node starts last.
         const auto graph = test::w3Graph();
         auto state = test::oracleState();
         const StepView last{state.placement, state.visits, state.startUs, 5};

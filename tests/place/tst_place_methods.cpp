@@ -172,7 +172,7 @@ void TestPlaceMethods::randomTakesTheBestOfMany() {
     QVERIFY(place(problem, "random", other).groups != place(problem, "random").groups);
 }
 
-/// specs/placeto.md 5.6: 538.5 is the optimum of all 64 placements in the reference model.
+/// By Placeto's released simulator: 538.5 is the optimum of all 64 placements in the reference model.
 void TestPlaceMethods::localSearchFindsTheOptimumOfW3() {
     const ProblemPtr problem = ungrouped(test::w3(), test::equalDevices(2), SimModel::Reference);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {

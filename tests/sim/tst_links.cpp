@@ -18,7 +18,7 @@ struct Expected {
     std::vector<double> lastStarts; ///< of the last ops, as many as are given
 };
 
-/// SIMULATOR.md, "Values for links".
+/// The values of the `links` model that every implementation must give.
 std::vector<Expected> tableOfRules() {
     using test::placementOf;
     std::vector<Expected> rows = {

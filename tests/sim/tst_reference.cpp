@@ -18,7 +18,7 @@ struct Expected {
     std::vector<double> lastStarts; ///< of the last ops, as many as are given
 };
 
-/// specs/placeto.md 5.6: executed with the authors' code.
+/// Values executed with the authors' code.
 std::vector<Expected> workedGraphs() {
     using test::placementOf;
     const GraphPtr w3 = test::w3();
@@ -38,7 +38,7 @@ std::vector<Expected> workedGraphs() {
     };
 }
 
-/// specs/placeto.md 5.7. In the DSL an op has one output; an absent one has 0 bytes, which is the same to this model.
+/// Small cases executed with the authors' code. In the DSL an op has one output; an absent one has 0 bytes, which is the same to this model.
 std::vector<Expected> smallCases() {
     using test::placementOf;
     const GraphPtr pair = test::graph("a:100*76000 -> b:50*8");
@@ -59,7 +59,7 @@ std::vector<Expected> smallCases() {
     };
 }
 
-/// specs/placeto.md 5.8.
+/// Generated graphs executed with the authors' code.
 std::vector<Expected> generatedGraphs() {
     std::vector<Expected> rows;
     rows.push_back({"12", test::generated(12), 2, test::generatedPlacement(12, 2), 450.5031578947368, {592808, 501614},

@@ -1,4 +1,4 @@
-// DESIGN 8: kill -9 at any moment: integrity check passes, at most one second of samples lost, the run is marked
+// kill -9 at any moment: integrity check passes, at most one second of samples lost, the run is marked
 // interrupted, and resuming from the last checkpoint equals an uninterrupted run.
 
 #include "core/base/rng.h"

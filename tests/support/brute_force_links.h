@@ -9,7 +9,7 @@
 
 namespace pw::test {
 
-/// The `links` model straight from the rules of SIMULATOR.md, as simple and slow as possible: no queues, everything is
+/// The `links` model straight from the rules in core/sim/README.md, as simple and slow as possible: no queues, everything is
 /// looked for again at every step, memory is summed over intervals afterwards. An oracle for small graphs.
 struct BruteForceResult {
     double stepTimeUs = 0.0;

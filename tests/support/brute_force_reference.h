@@ -4,7 +4,7 @@
 
 namespace pw::test {
 
-/// The `reference` model straight from specs/placeto.md 5.3 and 5.4: one heap of (time, kind, key) with an event per
+/// The `reference` model straight from the rules of Placeto's released code: one heap of (time, kind, key) with an event per
 /// dependency, names compared as strings. The set is homogeneous.
 BruteForceResult bruteForceReference(const OpGraph& graph, const DeviceSet& devices, std::span<const DeviceId> placement);
 

@@ -11,12 +11,12 @@ namespace pw::test {
 /// control edge. Every op has one output of `bytes` (default 0). Throws std::runtime_error on a typing error.
 GraphPtr graph(std::string_view text);
 
-/// The graphs of specs/placeto.md 5.6 and 5.8.
+/// Graphs whose values were computed with the released simulator of Placeto's authors.
 GraphPtr w1();
 GraphPtr w2();
 GraphPtr w3();
 GraphPtr generated(int n);
-/// The placement of 5.8 for `generated(n)`.
+/// The placement that goes with `generated(n)`.
 std::vector<DeviceId> generatedPlacement(int n, int devices);
 std::vector<DeviceId> placementOf(std::initializer_list<int> devices);
 

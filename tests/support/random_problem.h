@@ -13,7 +13,7 @@ namespace pw::test {
 GraphPtr randomGraph(Rng& rng, std::size_t maxOps);
 /// 1 to `maxDevices` devices of kinds gpu and cpu with unequal speeds; `sparse` leaves out links. Shared links included.
 DeviceSet randomDevices(Rng& rng, std::size_t maxDevices, bool sparse, bool capacities);
-/// Equal gpus, links between all: launch 5.7, latency 25, 7,600 bytes/us, as in specs/placeto.md 5.1.
+/// Equal gpus, links between all: launch 5.7, latency 25, 7,600 bytes/us, as in Placeto's released code.
 DeviceSet equalDevices(std::size_t count, double launchUs = 5.7, double latencyUs = 25.0, double bytesPerUs = 7600.0);
 std::vector<DeviceId> randomPlacement(Rng& rng, std::size_t ops, std::size_t devices);
 /// A layered graph of exactly `ops` ops in layers of `width`, one to three inputs each, costs and sizes of the magnitude of

@@ -1,4 +1,4 @@
-// DESIGN 4: evaluations run in parallel on one shared problem, one workspace per thread, same numbers as serial.
+// Evaluations run in parallel on one shared problem, one workspace per thread, same numbers as serial.
 
 #include "core/base/rng.h"
 #include "core/sim/simulator.h"

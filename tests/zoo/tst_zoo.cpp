@@ -59,7 +59,7 @@ class TestZoo : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
-    // Check totals of specs/gdp.md 10.2, 10.4, 10.6; within 1 %, op counts within 4 % ("about").
+    // Totals of the published architectures; within 1 %, op counts within 4 % ("about").
     void totals_data() {
         QTest::addColumn<QString>("spec");
         QTest::addColumn<double>("parameters"); // millions
