@@ -1,6 +1,7 @@
 #include "ui/words.h"
 
 #include "core/zoo/zoo.h"
+#include "viz/theme/figures.h"
 
 #include <QDateTime>
 #include <QFileInfo>
@@ -83,11 +84,7 @@ QString fromUtf8(const std::string& text) {
 }
 
 QString fixed(double value, int decimals) {
-    if (!std::isfinite(value))
-        return QStringLiteral("–");
-    const double scale = std::pow(10.0, decimals);
-    const double rounded = std::round(value * scale) / scale;
-    return withTrueMinus(figures().toString(rounded == 0.0 ? 0.0 : rounded, 'f', decimals)); // why: no "-0.0"
+    return viz::figure(value, decimals);
 }
 
 QString signedFixed(double value, int decimals) {
@@ -109,14 +106,7 @@ QString gigabytes(double bytes) {
 }
 
 QString bytes(double value) {
-    const double size = std::abs(value);
-    if (size >= 1e9)
-        return fixed(value / 1e9, 2) + QStringLiteral(" GB");
-    if (size >= 1e6)
-        return fixed(value / 1e6, 1) + QStringLiteral(" MB");
-    if (size >= 1e3)
-        return fixed(value / 1e3, 1) + QStringLiteral(" kB");
-    return fixed(value, 0) + QStringLiteral(" B");
+    return viz::bytesText(value);
 }
 
 QString duration(double seconds) {
@@ -236,7 +226,7 @@ QString graphTitle(const QString& name, const QString& source) {
 }
 
 QString deviceTitle(const Device& device, DeviceId id) {
-    return fromUtf8(device.kind).toUpper() + QLatin1Char(' ') + fromUtf8(deviceLetter(id));
+    return viz::deviceTitle(device, id);
 }
 
 QString deviceSetTitle(const DeviceSet& devices) {

@@ -1,7 +1,5 @@
 #include "viz/graph/graph_view_private.h"
 
-#include "viz/graph/op_text.h"
-
 #include <QEvent>
 #include <QResizeEvent>
 

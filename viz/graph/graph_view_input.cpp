@@ -1,6 +1,7 @@
 #include "viz/graph/graph_view_private.h"
 
 #include "viz/graph/op_text.h"
+#include "viz/theme/figures.h"
 
 #include <QContextMenuEvent>
 #include <QCursor>

@@ -1,7 +1,5 @@
 #include "viz/graph/op_text.h"
 
-#include "core/base/text.h"
-
 #include <QStringList>
 
 #include <cctype>
@@ -67,23 +65,6 @@ QString shapeText(const Tensor& tensor) {
         dims += dim < 0 ? QStringLiteral("?") : QString::number(dim);
     }
     return dims.isEmpty() ? QStringLiteral("scalar") : dims.join(QChar(0x00D7));
-}
-
-QString timeText(double us) {
-    if (us < 1000)
-        return QString::number(us, 'f', 1) + QStringLiteral(" \u00b5s");
-    const auto tenths = static_cast<std::int64_t>(us / 100 + 0.5);
-    return QString::fromStdString(text::grouped(tenths / 10)) + QLatin1Char('.') + QString::number(tenths % 10) +
-           QStringLiteral(" ms");
-}
-
-QString bytesText(double bytes) {
-    return QString::fromStdString(text::bytes(bytes));
-}
-
-QString countText(std::size_t count, const char* one, const char* many) {
-    return QString::fromStdString(text::grouped(static_cast<std::int64_t>(count))) + QLatin1Char(' ') +
-           QString::fromUtf8(count == 1 ? one : many);
 }
 
 } // namespace pw::viz

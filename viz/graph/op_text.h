@@ -12,9 +12,4 @@ QString opTitle(const Op& op);
 QString shapeText(const Tensor& tensor);
 /// Whole name, cut in the middle where it is absurdly long.
 QString shortName(const std::string& name, int most = 120);
-/// "22.6 ms", "12.0 µs" with a fixed number of decimals.
-QString timeText(double us);
-QString bytesText(double bytes);
-QString countText(std::size_t count, const char* one, const char* many);
-
 } // namespace pw::viz

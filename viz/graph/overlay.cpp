@@ -1,6 +1,6 @@
 #include "viz/graph/overlay.h"
 
-#include "viz/graph/op_text.h"
+#include "viz/theme/figures.h"
 
 #include <QPainter>
 #include <QPixmap>

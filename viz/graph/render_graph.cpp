@@ -1,7 +1,6 @@
 #include "viz/graph/graph_view.h"
 #include "viz/graph/overlay.h"
 #include "viz/graph/scene_job.h"
-#include "viz/graph/op_text.h"
 
 #include <QFile>
 #include <QFileInfo>

@@ -1,6 +1,7 @@
 #include "viz/graph/scene_painter.h"
 
 #include "viz/graph/op_text.h"
+#include "viz/theme/figures.h"
 
 #include <QPainter>
 #include <QPainterPath>

@@ -30,7 +30,7 @@ double device(const std::vector<double>& values, std::size_t index) {
 QString peakText(const MemoryScene& scene, std::size_t index) {
     const auto peak = static_cast<double>(scene.peakOf(index));
     const auto capacity = static_cast<double>(scene.capacityOf(index));
-    return capacity > 0 && scene.showCapacity ? bytesOfText(peak, capacity) : plotBytesText(peak);
+    return capacity > 0 && scene.showCapacity ? bytesOfText(peak, capacity) : bytesText(peak);
 }
 
 /// Top of the vertical scale: capacity or peak, whichever is higher, with a little air over a peak beyond capacity.
@@ -179,7 +179,7 @@ void paintRowLabel(QPainter& painter, const MemoryScene& scene, std::size_t inde
         return;
     const auto excess = static_cast<double>(scene.peakOf(index) - scene.capacityOf(index));
     const QString words =
-        QStringLiteral("%1 over at %2").arg(plotBytesText(excess), msText(device(scene.schedule->peakAtUs, index)));
+        QStringLiteral("%1 over at %2").arg(bytesText(excess), msText(device(scene.schedule->peakAtUs, index)));
     const QRectF second(kMargin, top + textHeight, right - kMargin, smallHeight);
     painter.setFont(labelFont(scene.font));
     const double width = QFontMetricsF(labelFont(scene.font)).horizontalAdvance(words);

@@ -103,12 +103,12 @@ struct MemoryView::Private {
             const double us = s.fromUs + (pos.x() - s.plot.left()) / s.plot.width() * (s.toUs - s.fromUs);
             tip = QStringLiteral("%1, %2 at %3\n")
                       .arg(deviceTitle(devices, DeviceId(*row)),
-                           plotBytesText(static_cast<double>(bytesAt(schedule->memory[*row], us))), msText(us));
+                           bytesText(static_cast<double>(bytesAt(schedule->memory[*row], us))), msText(us));
         }
         const double peakAt = *row < schedule->peakAtUs.size() ? schedule->peakAtUs[*row] : 0.0;
         const QString over = overCapacityText(s, *row);
         return tip + (over.isEmpty() ? QStringLiteral("peak %1 at %2")
-                                           .arg(plotBytesText(static_cast<double>(s.peakOf(*row))), msText(peakAt))
+                                           .arg(bytesText(static_cast<double>(s.peakOf(*row))), msText(peakAt))
                                      : over);
     }
 

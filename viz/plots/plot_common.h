@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/devices/device_set.h"
+#include "viz/theme/figures.h"
 #include "viz/theme/theme.h"
 
 #include <QFont>
@@ -17,15 +17,6 @@ QT_END_NAMESPACE
 
 namespace pw::viz {
 
-/// "3,333.6", with a true minus sign; "-" variants of infinity and not-a-number become an en dash.
-QString figure(double value, int decimals);
-/// "3,333.6 ms"; more decimals below 10 ms, so that a short op does not read as 0.0.
-QString msText(double us);
-/// "6.57 GB", "80.3 MB", "307 kB", "12 B": units of 1,000.
-QString plotBytesText(double bytes);
-/// "13.1 of 12.0 GB": both in the unit of the second, with as many decimals as it takes to show an excess.
-QString bytesOfText(double bytes, double capacity);
-
 /// Round ticks (1, 2 or 5 times a power of ten) within [from, to], at most `maxCount`.
 struct Ticks {
     double step = 1.0;
@@ -37,9 +28,6 @@ Ticks niceTicks(double from, double to, int maxCount);
 /// The smallest of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten that is not below `value`: live axes grow in
 /// such steps instead of with every point.
 double niceCeil(double value);
-
-/// "GPU A": the kind in words and the letter, the same in every view.
-QString deviceTitle(const DeviceSet& devices, DeviceId device);
 
 /// Fonts of labels and axes: a pixel under the widget's own, never under 11 px.
 QFont labelFont(const QFont& base);

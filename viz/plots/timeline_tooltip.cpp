@@ -96,7 +96,7 @@ QString transferTip(const OpGraph& graph, const DeviceSet& devices, const Transf
     if (transfer.producer.index() < graph.opCount())
         lines << QStringLiteral("output of ") + QString::fromStdString(graph.op(transfer.producer).name);
     lines << QStringLiteral("%1, %2").arg(route(devices, transfer), transfer.tensor.isValid()
-                                                                        ? plotBytesText(static_cast<double>(transfer.bytes))
+                                                                        ? bytesText(static_cast<double>(transfer.bytes))
                                                                         : QStringLiteral("order only"));
     lines << timesLine(transfer.startUs, transfer.endUs);
     lines << QStringLiteral("arrives ") + msText(transfer.arriveUs);
