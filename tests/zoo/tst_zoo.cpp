@@ -1,4 +1,5 @@
 #include "core/graph/graph_stats.h"
+#include "core/graph/grouping.h"
 #include "core/zoo/zoo.h"
 
 #include <QtTest>
@@ -51,6 +52,29 @@ std::size_t componentCount(const OpGraph& graph) {
 
 bool isUpdate(const Op& op) {
     return op.type.rfind("Apply", 0) == 0 || op.type == "AssignSub" || op.type == "ScatterSub";
+}
+
+/// Groups that tensors lead to from `seed` (or, backwards, from which they lead there), along the true direction of edges.
+std::vector<bool> reached(const OpGraph& graph, const Grouping& grouping, GroupId seed, bool backwards) {
+    std::vector<std::vector<GroupId>> next(grouping.groupCount());
+    for (const Edge& edge : graph.edges()) {
+        const GroupId from = grouping.groupOf[edge.producer.index()];
+        const GroupId to = grouping.groupOf[edge.consumer.index()];
+        next[(backwards ? to : from).index()].push_back(backwards ? from : to);
+    }
+    std::vector<bool> seen(grouping.groupCount(), false);
+    std::vector<GroupId> open{seed};
+    seen[seed.index()] = true;
+    while (!open.empty()) {
+        const GroupId at = open.back();
+        open.pop_back();
+        for (const GroupId to : next[at.index()]) {
+            if (!seen[to.index()])
+                open.push_back(to);
+            seen[to.index()] = true;
+        }
+    }
+    return seen;
 }
 
 } // namespace
@@ -206,6 +230,42 @@ private Q_SLOTS:
         QVERIFY(!together->op(*together->findOp(forward)).colocation.empty());
         const GraphPtr apart = emitted("zoo:inception_v3?batch=1&colocate_gradients=0");
         QVERIFY(apart->op(*apart->findOp(backward)).colocation.empty());
+    }
+
+    /// Why core/graph turns the arcs of cycles that colocation makes, instead of contracting the cycles (ARCHITECTURE.md).
+    void contractingTheCyclesOfColocationWouldFoldATrainingGraph_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::newRow("inception_v3") << QStringLiteral("zoo:inception_v3");
+        QTest::newRow("rnnlm") << QStringLiteral("zoo:rnnlm");
+    }
+    void contractingTheCyclesOfColocationWouldFoldATrainingGraph() {
+        QFETCH(QString, spec);
+        const GraphPtr graph = emitted(spec.toStdString());
+        const auto grouping = makeGrouping(*graph, std::vector<double>(graph->opCount(), 1.0), {});
+        QVERIFY(grouping);
+        std::size_t mostGroups = 0;
+        std::size_t mostOps = 0;
+        std::vector<bool> done(grouping->groupCount(), false);
+        for (std::size_t seed = 0; seed < done.size(); ++seed) {
+            if (done[seed])
+                continue;
+            const std::vector<bool> before = reached(*graph, *grouping, GroupId(seed), true);
+            const std::vector<bool> behind = reached(*graph, *grouping, GroupId(seed), false);
+            std::size_t groups = 0;
+            std::size_t ops = 0;
+            for (std::size_t g = 0; g < done.size(); ++g) {
+                if (!before[g] || !behind[g])
+                    continue;
+                done[g] = true;
+                ++groups;
+                ops += grouping->members[g].size();
+            }
+            mostGroups = std::max(mostGroups, groups);
+            mostOps = std::max(mostOps, ops);
+        }
+        qInfo("%zu of %zu groups (%zu of %zu ops) lie on cycles with each other", mostGroups, grouping->groupCount(),
+              mostOps, graph->opCount());
+        QVERIFY(2 * mostOps > graph->opCount());
     }
 
     void optimizersHaveTheirSlots() {
