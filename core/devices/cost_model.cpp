@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <unordered_map>
 
 namespace pw {
@@ -128,15 +127,6 @@ private:
 
 } // namespace
 
-const char* costSourceName(CostSource source) {
-    switch (source) {
-    case CostSource::Measured: return "measured";
-    case CostSource::Formula: return "formula";
-    case CostSource::Default: return "default";
-    }
-    return "default";
-}
-
 Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind) {
     // GPU: starting values, chosen: 0.55 of peak for large products and convolutions,
     // 0.75 of bandwidth for elementwise ops. The others are chosen here: a host core streams less of its bandwidth but
@@ -152,25 +142,6 @@ Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind) {
 
 CostTable computeCosts(const OpGraph& graph, const DeviceSet& devices) {
     return Coster(devices).table(graph, 0);
-}
-
-CostSummary summariseCosts(const OpGraph& graph, const CostTable& costs, DeviceId device) {
-    CostSummary summary;
-    std::set<std::string> unknown;
-    for (std::size_t i = 0; i < graph.opCount(); ++i) {
-        const Op& op = graph.op(OpId(i));
-        const OpWork work = opWork(graph, OpId(i));
-        CostSummary::TypeCost& total = summary.byType[op.type];
-        ++total.count;
-        total.flops += work.flops;
-        total.bytesMoved += work.bytesMoved;
-        total.us += costs.at(OpId(i), device);
-        summary.measured += costs.source[i] == CostSource::Measured ? 1 : 0;
-        if (costs.source[i] == CostSource::Default)
-            unknown.insert(op.type);
-    }
-    summary.unknownTypes.assign(unknown.begin(), unknown.end());
-    return summary;
 }
 
 } // namespace pw

@@ -4,15 +4,12 @@
 #include "core/graph/op_graph.h"
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace pw {
 
 enum class CostSource : std::uint8_t { Measured, Formula, Default };
-const char* costSourceName(CostSource source); ///< "measured", "formula", "default"
 
 /// Time of every op on every device of one set, without launch overhead (the simulator adds that).
 struct CostTable {
@@ -46,19 +43,5 @@ OpWork opWork(const OpGraph& graph, OpId id);
 /// device's kind first, then ""). Metadata ops (Shape, Reshape, Constant, NoOp, ...) cost 0. Container ops: dearest branch
 /// of If, body times trip count for Loop and Scan (1 if unknown).
 CostTable computeCosts(const OpGraph& graph, const DeviceSet& devices);
-
-/// Where the work of a graph is, for people: totals per op type, and what the numbers rest on.
-struct CostSummary {
-    struct TypeCost {
-        std::size_t count = 0;
-        double flops = 0.0;
-        double bytesMoved = 0.0;
-        double us = 0.0; ///< on the device asked for
-    };
-    std::map<std::string, TypeCost> byType;
-    std::vector<std::string> unknownTypes; ///< sorted; at least one op of it has a default cost
-    std::size_t measured = 0;              ///< ops with a measured cost
-};
-CostSummary summariseCosts(const OpGraph& graph, const CostTable& costs, DeviceId device);
 
 } // namespace pw

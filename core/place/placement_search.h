@@ -52,8 +52,6 @@ public:
 
     /// Leave the loop: budget used up, stop or abort asked for. False before the first evaluation unless aborted.
     bool finished() const;
-    /// Evaluations that may still be made; a large number without a limit.
-    std::int64_t evaluationsLeft() const { return m_maxEvaluations - m_evaluations; }
     /// Simulates, counts, remembers the best, and tells the sink.
     PlacementRank evaluate(const GroupPlacement& groups);
     bool hasBest() const { return m_hasBest; }

@@ -280,25 +280,6 @@ private Q_SLOTS:
             QVERIFY(std::isfinite(workOf("Conv", {{1, 3, 4, 4}}, {1, 3, 4, 4}, {{"input_shapes", shapes}}).flops));
     }
 
-    void summaryAddsUpByType() {
-        GraphBuilder builder("g", "test");
-        for (const char* type : {"Relu", "Relu", "Mystery", "Measured"}) {
-            Op op;
-            op.type = type;
-            if (op.type == "Measured")
-                op.costs = {{"", 4.0}};
-            builder.addOutput(builder.addOp(std::move(op)), tensorOf({100}));
-        }
-        const GraphPtr graph = std::move(builder).build().value();
-        const CostTable table = computeCosts(*graph, host());
-        const CostSummary summary = summariseCosts(*graph, table, kGpu);
-        QCOMPARE(summary.byType.at("Relu").count, std::size_t{2});
-        QCOMPARE(summary.byType.at("Relu").flops, 200.0);
-        QCOMPARE(summary.byType.at("Measured").us, 4.0);
-        QCOMPARE(summary.unknownTypes, std::vector<std::string>{"Mystery"});
-        QCOMPARE(summary.measured, std::size_t{1});
-    }
-
     /// Every op type of the ONNX files has a rule, but containers and two types whose work no shape tells.
     void typesOfTheSharedModelsAreCovered() {
         QFile file(QStringLiteral(PW_SHARED_DATA "/EXPECTED.json"));

@@ -317,13 +317,6 @@ void GraphView::openScope(quint32 scope) {
     });
 }
 
-void GraphView::closeScope(quint32 scope) {
-    d->runWhenReady([this, scope] {
-        if (scope < d->scene->tree().graph().scopeCount() && d->scene->tree().nodeOf(ScopeId(scope)) != 0)
-            d->setOpen(d->scene->tree().nodeOf(ScopeId(scope)), false, {});
-    });
-}
-
 void GraphView::expandAll() {
     d->runWhenReady([this] {
         d->open = openUpTo(d->scene->tree(), d->scene->tree().nodeCount(), kExpandBudget, OpenBy::Size);

@@ -72,7 +72,6 @@ public Q_SLOTS:
     void setHovered(qint64 op);                   ///< -1 = none; does not emit
     void revealOp(quint32 op);                    ///< opens its scopes and brings it into view
     void openScope(quint32 scope);
-    void closeScope(quint32 scope);
     void openBodies(quint32 containerOp); ///< shows the bodies of an If, Loop or Scan op; emits bodyOpened
     void expandAll(); ///< as far as a picture of some thousand boxes allows
     void collapseAll();

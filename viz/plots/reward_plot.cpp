@@ -330,12 +330,6 @@ void RewardPlot::removeRun(qint64 run) {
     d->syncContent();
 }
 
-void RewardPlot::clearRuns() {
-    d->runs.clear();
-    d->content.cursor = kNotANumber;
-    d->syncContent();
-}
-
 void RewardPlot::setLive(qint64 run, bool live) {
     if (Private::Run* existing = d->find(run)) {
         existing->live = live;
@@ -403,11 +397,6 @@ void RewardPlot::setFollow(bool on) {
     d->follow = on;
     d->canvas->setFollow(on);
     d->schedule();
-    Q_EMIT followChanged(on);
-}
-
-bool RewardPlot::isFollowing() const {
-    return d->follow;
 }
 
 int RewardPlot::replotCount() const {

@@ -26,7 +26,6 @@ public:
     void setXLabel(const QString& label); ///< "episode"
     void addRun(qint64 run, const QString& name, int styleIndex, bool live);
     void removeRun(qint64 run);
-    void clearRuns();
     void setLive(qint64 run, bool live);
     /// x ascending within a run. Not-a-number values are gaps.
     void append(qint64 run, const std::vector<double>& x, const std::vector<double>& y);
@@ -42,7 +41,6 @@ public:
     void setLowestIsBest(bool on);
     /// Axes follow the data until the user pans or zooms.
     void setFollow(bool on);
-    bool isFollowing() const;
     /// Drawings so far: live data are drawn at most 10 times a second.
     int replotCount() const;
     QSize sizeHint() const override;
@@ -57,7 +55,6 @@ public Q_SLOTS:
     void setCursorAt(double x);
 
 Q_SIGNALS:
-    void followChanged(bool on);
     void cursorChanged(double x); ///< not a number = none
 
 protected:
