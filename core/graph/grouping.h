@@ -15,6 +15,7 @@ namespace pw {
 /// Colocation may force a cycle: a variable shares its group with its update op, which needs everything that the variable
 /// feeds. Then the arcs against the order of the groups' first ops are turned round: each still says that two groups
 /// exchange tensors, and the arcs together stay acyclic. Without such keys the arcs are exactly the quotient graph.
+/// Contracting the cycles instead would fold most of a training graph into one group (ARCHITECTURE.md, Departures).
 struct Grouping {
     struct Arc {
         GroupId from;
