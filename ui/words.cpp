@@ -225,6 +225,17 @@ QString graphTitle(const QString& name, const QString& source) {
     return file;
 }
 
+QString shortPath(const QString& path, const QFontMetrics& metrics, int width) {
+    if (metrics.horizontalAdvance(path) <= width)
+        return path;
+    for (qsizetype slash = path.indexOf(QLatin1Char('/')); slash >= 0; slash = path.indexOf(QLatin1Char('/'), slash + 1)) {
+        const QString shorter = QStringLiteral("…") + path.mid(slash);
+        if (metrics.horizontalAdvance(shorter) <= width)
+            return shorter;
+    }
+    return metrics.elidedText(path, Qt::ElideLeft, width);
+}
+
 QString deviceTitle(const Device& device, DeviceId id) {
     return viz::deviceTitle(device, id);
 }

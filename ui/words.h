@@ -4,6 +4,7 @@
 #include "core/experiment/run_repository.h"
 #include "core/sim/simulator.h"
 
+#include <QFontMetrics>
 #include <QString>
 
 namespace pw::ui {
@@ -38,6 +39,8 @@ QString stageTitle(const std::string& stage);
 QString fault(const PlacementProblem& problem, const Fault& fault); ///< "A needs 13.1 of 12.0 GB at 2,180 ms"
 /// What a graph is called in lists: a sample's title, else its file's name, else its own.
 QString graphTitle(const QString& name, const QString& source);
+/// A path shortened from the left by whole components, "…/Conv2d_0b_5x5/Relu"; the last one is shortened if it must be.
+QString shortPath(const QString& path, const QFontMetrics& metrics, int width);
 QString deviceTitle(const Device& device, DeviceId id); ///< "GPU A"
 QString deviceSetTitle(const DeviceSet& devices);       ///< "2 × K80"
 

@@ -12,10 +12,12 @@
 
 #include <QAction>
 #include <QFileInfo>
+#include <QHeaderView>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QToolButton>
 #include <QtTest>
 
@@ -316,6 +318,11 @@ void TstUiJobsWindow::runsAreEditedInTheProject() {
     QCOMPARE(run.note, std::string("the baseline"));
     QCOMPARE(run.tags, (std::vector<std::string>{"a", "b"}));
     QVERIFY(fixture.window().runs()->toCsv().contains(QStringLiteral("\"the baseline\"")));
+    QVERIFY(!model->index(0, RunsModel::Status).data(Qt::DecorationRole).value<QIcon>().isNull());
+    const QHeaderView* header = fixture.window().runs()->table()->horizontalHeader();
+    constexpr int kUsualWidth = 540; // of the dock at 1440 x 900
+    for (const int column : {RunsModel::Run, RunsModel::Status, RunsModel::StepMs, RunsModel::Tags, RunsModel::Time})
+        QVERIFY(header->sectionPosition(column) + header->sectionSize(column) <= kUsualWidth);
     fixture.window().project()->deleteRun(run.id);
     QTRY_COMPARE(model->rowCount(), 0);
 }

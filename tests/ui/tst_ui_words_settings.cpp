@@ -18,6 +18,7 @@ private Q_SLOTS:
     void aMessageNamesFilePlaceAndReason();
     void figuresAreForPeople_data();
     void figuresAreForPeople();
+    void pathsAreShortenedByWholeComponents();
     void allSettingsComeBack();
     void wrongStoredValuesGiveTheDefault();
     void recentFilesAreNewestFirstAndFew();
@@ -63,6 +64,17 @@ void TstUiWordsSettings::figuresAreForPeople() {
     QFETCH(QString, text);
     QFETCH(QString, expected);
     QCOMPARE(text, expected);
+}
+
+void TstUiWordsSettings::pathsAreShortenedByWholeComponents() {
+    const QFontMetrics metrics{QFont()};
+    const QString path = QStringLiteral("InceptionV3/Mixed_5c/Branch_1/Conv2d_0b_5x5/Relu");
+    const QString shorter = QStringLiteral("…/Conv2d_0b_5x5/Relu");
+    QCOMPARE(words::shortPath(path, metrics, metrics.horizontalAdvance(path)), path);
+    QCOMPARE(words::shortPath(path, metrics, metrics.horizontalAdvance(shorter)), shorter);
+    QCOMPARE(words::shortPath(path, metrics, metrics.horizontalAdvance(shorter) - 1), QStringLiteral("…/Relu"));
+    const QString flat = QStringLiteral("a_name_without_any_component_at_all");
+    QVERIFY(metrics.horizontalAdvance(words::shortPath(flat, metrics, 90)) <= 90);
 }
 
 void TstUiWordsSettings::allSettingsComeBack() {

@@ -213,6 +213,19 @@ private Q_SLOTS:
         QVERIFY(low->bounds.width() < 1.5 * scene::kOpWidth);
     }
 
+    void tallScopesStandBesideEachOther() {
+        // Three scopes in a row: few boxes when closed, one above the other far too tall when open.
+        GraphBuilder b("trio", "test");
+        OpId x = addOp(b, "input", "Placeholder");
+        for (const char* scope : {"net/", "loss/", "train/"}) {
+            for (int i = 0; i < 9; ++i)
+                x = addOp(b, scope + std::string("op_") + std::to_string(i), "Relu", {x});
+        }
+        const auto scene = sceneOf(built(std::move(b)));
+        const double aspect = scene->bounds.width() / scene->bounds.height();
+        QVERIFY2(aspect > 0.9, qPrintable(QString::number(aspect)));
+    }
+
     void openingKeepsTheColumns() {
         const GraphPtr graph = blocks(20);
         const auto tree = SceneTree::build(graph, false);

@@ -5,6 +5,7 @@
 #include "tests/viz/screenshots.h"
 #include "viz/plots/plot_common.h"
 #include "viz/plots/timeline_geometry.h"
+#include "viz/plots/timeline_painting.h"
 #include "viz/plots/timeline_tooltip.h"
 #include "viz/plots/timeline_view.h"
 
@@ -281,6 +282,26 @@ private Q_SLOTS:
         QVERIFY(svg.readAll().contains("GPU A"));
         QVERIFY(!view->exportImage(dir.filePath(QStringLiteral("t.gif"))).isEmpty());
         QVERIFY(!view->exportImage(QStringLiteral("/no/such/folder/t.png")).isEmpty());
+    }
+
+    void lanesGrowIntoFreeRoomOnly() {
+        const test::HandMade made = test::fourOps();
+        const TimelineModel model = modelOf(made);
+        const auto heightAt = [&](double height) {
+            const TimelineLayout layout = layoutTimeline(model, *made.graph, made.devices, *made.schedule,
+                                                         QSizeF(700, height), QFont(), true);
+            for (std::size_t i = 1; i < layout.rows.size(); ++i) // no gap that was not there, no overlap
+                if (layout.rows[i].top < layout.rows[i - 1].top + layout.rows[i - 1].height)
+                    return -1.0;
+            if (layout.rows.back().top + layout.rows.back().height != layout.contentHeight)
+                return -2.0;
+            return layout.rows[static_cast<std::size_t>(layout.rowOfLane[0])].height;
+        };
+        const double least = heightAt(60);
+        QVERIFY(least >= 24);
+        QVERIFY(heightAt(1000) > least);
+        QVERIFY(heightAt(1000) <= 44);
+        QCOMPARE(heightAt(1000), heightAt(2000));
     }
 
     void manyDevicesScroll() {

@@ -138,7 +138,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable);
         item->setCheckState(current && graph.id == current->id ? Qt::Checked : Qt::Unchecked);
     }
-    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 22 + 8);
+    m_graphs->setFixedHeight(std::clamp(m_graphs->count(), 1, 4) * 24 + 10);
     connect(m_graphs, &QListWidget::itemChanged, this, &TrainDialog::refresh);
     m_devices = new QComboBox(box);
     m_devices->setObjectName(QStringLiteral("trainDevices"));
@@ -285,6 +285,7 @@ QWidget* TrainDialog::makeSide() {
     for (const QString& text : {tr("the best placement found, in the Library"), tr("a policy for other graphs on as many devices"),
                                 tr("a run with every curve, in the Runs table")})
         column->addWidget(noteLabel(QStringLiteral("✓  ") + text, side));
+    column->addWidget(noteLabel(tr("On one graph local search is hard to beat. A policy is worth having for graphs it never saw."), side));
     column->addWidget(noteLabel(tr("It runs in the background. Stop at any time and keep the best; resume later from the last checkpoint."), side));
     column->addStretch(1);
     return side;

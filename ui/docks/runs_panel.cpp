@@ -15,6 +15,8 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include <utility>
+
 namespace pw::ui {
 
 class RunsPanel::Filter : public QSortFilterProxyModel {
@@ -76,9 +78,8 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    const int widths[RunsModel::ColumnCount] = {120, 100, 60, 76, 66, 48, 76, 74, 88, 80, 80};
-    for (int column = 0; column < RunsModel::ColumnCount; ++column)
-        m_table->setColumnWidth(column, widths[column]);
+    m_table->setIconSize(QSize(14, 14));
+    arrangeColumns();
     m_table->sortByColumn(RunsModel::Started, Qt::DescendingOrder);
     auto* empty = new QLabel(tr("No run has been recorded. Place ▸ METIS or Train… starts one."), this);
     empty->setAlignment(Qt::AlignCenter);
@@ -110,6 +111,20 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
     connect(m_delete, &QToolButton::clicked, this, &RunsPanel::askDelete);
     connect(m_export, &QToolButton::clicked, this, &RunsPanel::exportRequested);
     refreshButtons();
+}
+
+/// What tells runs apart comes first; the columns that are seldom read are reached by scrolling.
+void RunsPanel::arrangeColumns() {
+    constexpr std::pair<RunsModel::Column, int> kColumns[] = {
+        {RunsModel::Run, 136},    {RunsModel::Status, 104}, {RunsModel::StepMs, 70}, {RunsModel::Tags, 84},
+        {RunsModel::Time, 80},    {RunsModel::Steps, 52},   {RunsModel::Graph, 100}, {RunsModel::Devices, 64},
+        {RunsModel::Started, 88}, {RunsModel::Evaluations, 84}, {RunsModel::Note, 80}};
+    QHeaderView* header = m_table->horizontalHeader();
+    int place = 0;
+    for (const auto& [column, width] : kColumns) {
+        header->moveSection(header->visualIndex(column), place++);
+        m_table->setColumnWidth(column, width);
+    }
 }
 
 QList<qint64> RunsPanel::selectedRuns() const {
@@ -166,6 +181,7 @@ QString RunsPanel::toCsv() const {
 }
 
 void RunsPanel::setTheme(const viz::Theme& theme) {
+    m_model->setTheme(theme);
     m_curve->setIcon(viz::icon(QStringLiteral("curve"), theme));
     m_resume->setIcon(viz::icon(QStringLiteral("resume"), theme));
     m_delete->setIcon(viz::icon(QStringLiteral("abort"), theme));

@@ -40,6 +40,7 @@ Q_SIGNALS:
 private:
     class Filter;
     QList<qint64> selectedRuns() const;
+    void arrangeColumns();
     void refreshButtons();
     void askDelete();
 

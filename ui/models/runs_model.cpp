@@ -2,6 +2,7 @@
 
 #include "ui/project.h"
 #include "ui/words.h"
+#include "viz/theme/icon.h"
 
 #include <algorithm>
 #include <limits>
@@ -35,6 +36,16 @@ void RunsModel::setRuns(std::vector<RunRecord> runs) {
     beginResetModel();
     m_runs = std::move(runs);
     endResetModel();
+}
+
+void RunsModel::setTheme(const viz::Theme& theme) {
+    m_icons = {{RunStatus::Running, viz::icon(QStringLiteral("play"), theme)},
+               {RunStatus::Done, viz::icon(QStringLiteral("valid"), theme)},
+               {RunStatus::Stopped, viz::icon(QStringLiteral("stop"), theme)},
+               {RunStatus::Failed, viz::icon(QStringLiteral("abort"), theme)},
+               {RunStatus::Interrupted, viz::icon(QStringLiteral("warning"), theme)}};
+    if (rows() > 0)
+        Q_EMIT dataChanged(index(0, Status), index(rows() - 1, Status), {Qt::DecorationRole});
 }
 
 QString RunsModel::text(const RunRecord& run, int column) const {
@@ -76,6 +87,10 @@ QVariant RunsModel::cell(int row, int column, int role) const {
     case Qt::DisplayRole: return text(run, column);
     case SortRole: return sortKey(run, column);
     case IdRole: return static_cast<qlonglong>(run.id);
+    case Qt::DecorationRole: {
+        const auto icon = column == Status ? m_icons.find(run.status) : m_icons.end();
+        return icon == m_icons.end() ? QVariant() : QVariant(icon->second);
+    }
     case Qt::ToolTipRole:
         if (column == Status && !run.error.empty())
             return words::fromUtf8(run.error);

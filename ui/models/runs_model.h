@@ -2,6 +2,11 @@
 
 #include "core/experiment/run_repository.h"
 #include "ui/models/sealed_table_model.h"
+#include "viz/theme/theme.h"
+
+#include <QIcon>
+
+#include <map>
 
 namespace pw::ui {
 
@@ -14,6 +19,7 @@ public:
 
     explicit RunsModel(QObject* parent = nullptr);
     void setRuns(std::vector<RunRecord> runs);
+    void setTheme(const viz::Theme& theme); ///< for the icons beside the words of the status
     const std::vector<RunRecord>& records() const { return m_runs; }
     /// Every word of `text` is in the row's name, graph, devices, status, tags or note.
     bool matches(int row, const QString& text) const;
@@ -32,6 +38,7 @@ private:
     QVariant sortKey(const RunRecord& run, int column) const;
 
     std::vector<RunRecord> m_runs;
+    std::map<RunStatus, QIcon> m_icons;
 };
 
 } // namespace pw::ui

@@ -19,6 +19,7 @@
 #include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QToolButton>
 
@@ -45,6 +46,19 @@ QWidget* headBar(const QString& title, const QString& note, QWidget* parent, QLa
         *noteLabel = detail;
     return bar;
 }
+
+/// Names of groups keep whole path components where they do not fit.
+class PathDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        constexpr int kMargins = 12; // what the style leaves free at both sides
+        option->text = words::shortPath(option->text, option->fontMetrics, option->rect.width() - kMargins);
+    }
+};
 
 } // namespace
 
@@ -215,6 +229,7 @@ QWidget* ComparePage::makeRight() {
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setTextElideMode(Qt::ElideLeft);
+    m_table->setItemDelegateForColumn(MovesModel::OpGroup, new PathDelegate(m_table));
     m_table->setWordWrap(false); // why: names would break at their slashes
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->verticalHeader()->hide();
@@ -225,7 +240,9 @@ QWidget* ComparePage::makeRight() {
         m_table->horizontalHeader()->setSectionResizeMode(narrow, QHeaderView::Fixed);
         m_table->setColumnWidth(narrow, fontMetrics().horizontalAdvance(sample) + 18);
     }
-    auto* note = new QLabel(tr("Effect: change of the step time through this move, all others kept. Simulated."), box);
+    auto* note = new QLabel(tr("Effect: change of the step time through this move, all others kept. Simulated.\n"
+                               "On one graph local search is hard to beat; a policy is worth having for graphs it never saw."),
+                            box);
     note->setProperty("role", "muted");
     note->setContentsMargins(8, 4, 8, 4);
     note->setWordWrap(true);

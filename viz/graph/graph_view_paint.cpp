@@ -152,6 +152,8 @@ void GraphView::Private::paintFar(QPainter& p, const SceneBox& box, OpId op) {
     const OpGraph& g = scene->tree().graph();
     const QRectF from = view.toView(box.rect);
     std::size_t lines = 0;
+    p.save();
+    p.setClipRegion(betweenBoxes());
     p.setRenderHint(QPainter::Antialiasing, true);
     p.setBrush(Qt::NoBrush);
     const auto line = [&](OpId other, bool reads) {
@@ -177,6 +179,28 @@ void GraphView::Private::paintFar(QPainter& p, const SceneBox& box, OpId op) {
         line(edge.producer, true);
     for (const EdgeId edge : g.outEdges(op))
         line(g.edge(edge).consumer, false);
+    p.restore();
+}
+
+/// What is seen without its boxes and the heads of its open scopes: a line clipped to it runs behind every name.
+QRegion GraphView::Private::betweenBoxes() const {
+    constexpr std::size_t kMostBoxes = 1500; // more are so small that they have no names
+    const QRectF area(q->rect());
+    const QRectF seen = view.toScene(area);
+    QRegion region(q->rect());
+    std::size_t count = 0;
+    for (std::size_t i = 1; i < scene->boxes.size() && lod >= Lod::Middle; ++i) {
+        const SceneBox& box = scene->boxes[i];
+        if (!box.rect.intersects(seen))
+            continue;
+        QRectF rect = view.toView(box.rect);
+        if (box.isOpen())
+            rect.setHeight(scene::kHeader * view.zoom);
+        if (++count > kMostBoxes)
+            break;
+        region -= rect.toAlignedRect();
+    }
+    return region;
 }
 
 // --- overlays --------------------------------------------------------------------------------------------------------

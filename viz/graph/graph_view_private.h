@@ -143,6 +143,7 @@ struct GraphView::Private {
     void paintSelection(QPainter& p);
     void paintHover(QPainter& p);
     void paintFar(QPainter& p, const SceneBox& box, OpId op);
+    QRegion betweenBoxes() const;
     void paintOverlay(QPainter& p);
     void paintCrumbs(QPainter& p) const;
     void paintMessage(QPainter& p) const;

@@ -178,7 +178,7 @@ std::vector<std::size_t> chooseColumns(const RankProfile& profile, double aspect
 std::vector<std::size_t> stableColumns(const Part& part) {
     const RankProfile real = profileOf(part, part.graph.boxes);
     if (!part.graph.closed.empty()) {
-        constexpr double kOutOfShape = 2.2; // factor off the wanted aspect
+        constexpr double kOutOfShape = 1.6; // factor off the wanted aspect
         const auto starts = chooseColumns(profileOf(part, part.graph.closed), part.graph.aspect);
         double height = 0;
         const double width = widthOf(real, starts, height);

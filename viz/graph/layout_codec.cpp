@@ -10,7 +10,7 @@ namespace pw::viz {
 
 namespace {
 
-constexpr int kLayoutVersion = 1; ///< goes up when layoutScope() gives another picture for the same input
+constexpr int kLayoutVersion = 2; ///< goes up when layoutScope() gives another picture for the same input
 constexpr std::string_view kMagic = "pwlayout1";
 
 /// 1/100 px is finer than any picture.

@@ -273,6 +273,35 @@ std::optional<std::size_t> TimelineLayout::laneAt(double y) const {
     return std::nullopt;
 }
 
+namespace {
+
+constexpr double kMostLaneHeight = 44.0; ///< higher bars say no more
+
+/// Compute lanes share the room that is left below the last row. Returns the height of all rows.
+double growLanes(std::vector<TimelineLayout::Row>& rows, const TimelineModel& model, double laneHeight, double height,
+                 double room) {
+    const auto computes = [&](const TimelineLayout::Row& row) {
+        return model.lanes[row.lane].kind == TimelineLane::Kind::Compute;
+    };
+    const auto lanes = std::count_if(rows.begin(), rows.end(), computes);
+    if (lanes == 0 || room <= height)
+        return height;
+    const double extra = std::floor(std::min((room - height) / static_cast<double>(lanes), kMostLaneHeight - laneHeight));
+    if (extra <= 0)
+        return height;
+    double shift = 0;
+    for (TimelineLayout::Row& row : rows) {
+        row.top += shift;
+        if (!computes(row))
+            continue;
+        row.height += extra;
+        shift += extra;
+    }
+    return height + shift;
+}
+
+} // namespace
+
 TimelineLayout layoutTimeline(const TimelineModel& model, const OpGraph& graph, const DeviceSet& devices,
                               const Schedule& schedule, const QSizeF& size, const QFont& font, bool showLinks) {
     TimelineLayout layout;
@@ -297,8 +326,9 @@ TimelineLayout layoutTimeline(const TimelineModel& model, const OpGraph& graph, 
         layout.rows.push_back({i, top, sends ? sendHeight : laneHeight, 1.0});
         top += layout.rows.back().height;
     }
-    layout.contentHeight = top;
     const double room = size.height() - layout.axisHeight - layout.legendHeight;
+    top = growLanes(layout.rows, model, laneHeight, top, room);
+    layout.contentHeight = top;
     layout.plot =
         QRectF(left, layout.axisHeight, std::max(1.0, size.width() - left - 12.0), std::max(1.0, std::min(top, room)));
     return layout;
