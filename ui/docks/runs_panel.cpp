@@ -116,8 +116,8 @@ RunsPanel::RunsPanel(Project* project, QWidget* parent)
 /// What tells runs apart comes first; the columns that are seldom read are reached by scrolling.
 void RunsPanel::arrangeColumns() {
     constexpr std::pair<RunsModel::Column, int> kColumns[] = {
-        {RunsModel::Run, 136},    {RunsModel::Status, 104}, {RunsModel::StepMs, 70}, {RunsModel::Tags, 84},
-        {RunsModel::Time, 80},    {RunsModel::Steps, 52},   {RunsModel::Graph, 100}, {RunsModel::Devices, 64},
+        {RunsModel::Run, 128},   {RunsModel::Status, 96}, {RunsModel::StepMs, 70}, {RunsModel::Devices, 62},
+        {RunsModel::Tags, 76},   {RunsModel::Time, 72},   {RunsModel::Steps, 52},  {RunsModel::Graph, 100},
         {RunsModel::Started, 88}, {RunsModel::Evaluations, 84}, {RunsModel::Note, 80}};
     QHeaderView* header = m_table->horizontalHeader();
     int place = 0;
