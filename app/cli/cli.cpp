@@ -36,6 +36,23 @@ std::size_t displayWidth(const std::string& text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+/// One line, whatever names files and ops have: control characters as \n or \x1b, so that they cannot drive a terminal.
+std::string oneLine(const std::string& text) {
+    std::string line;
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
+            line += c;
+        } else if (c == '\n') {
+            line += "\\n";
+        } else {
+            char escaped[8];
+            std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+            line += escaped;
+        }
+    }
+    return line;
+}
+
 } // namespace
 
 JobContext Cli::jobContext() const {
@@ -57,7 +74,7 @@ int reportError(const Cli& cli, const Error& error) {
                      {"file", error.file},
                      {"where", error.where}}}});
     } else {
-        std::fprintf(stderr, "placewright-cli: error: %s\n", error.toString().c_str());
+        std::fprintf(stderr, "placewright-cli: error: %s\n", oneLine(error.toString()).c_str());
     }
     return error.code == ErrorCode::Internal ? kInternal : kBadInput;
 }
@@ -66,8 +83,8 @@ void reportWarnings(const Cli& cli, const std::vector<Warning>& warnings) {
     if (cli.quiet)
         return;
     for (const Warning& warning : warnings) {
-        std::fprintf(stderr, "warning: %s%s%s\n", warning.where.c_str(), warning.where.empty() ? "" : ": ",
-                     warning.detail.c_str());
+        const std::string text = warning.where + (warning.where.empty() ? "" : ": ") + warning.detail;
+        std::fprintf(stderr, "warning: %s\n", oneLine(text).c_str());
     }
 }
 

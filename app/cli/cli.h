@@ -22,7 +22,7 @@ namespace pw::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// Exit codes, as INTERFACES promises them.
+/// Exit codes, kept for scripts.
 enum ExitCode { kDone = 0, kHonestNo = 1, kBadInput = 2, kInternal = 3, kInterrupted = 130 };
 
 /// What every command shares: the common options, the registry, Ctrl-C. One per process, lives in main.
@@ -43,7 +43,7 @@ struct Cli {
     Result<RepositoryPtr> repository() const;
 };
 
-/// Prints an error as INTERFACES says and gives the exit code for it.
+/// Prints an error (with --json as {"error":{code,message,file,where}}) and gives the exit code for it.
 int reportError(const Cli& cli, const Error& error);
 /// Prints warnings to stderr unless --quiet.
 void reportWarnings(const Cli& cli, const std::vector<Warning>& warnings);

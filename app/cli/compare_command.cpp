@@ -1,4 +1,5 @@
 #include "app/cli/comparison.h"
+#include "app/cli/numbers.h"
 
 #include "core/base/text.h"
 
@@ -36,7 +37,7 @@ Result<int> runCompare(const Cli& cli, const CompareOptions& options) {
     std::vector<ComparisonRow> rows;
     for (const std::string& spec : options.graphs) {
         PW_TRY(const GraphPtr graph, openGraph(cli, spec));
-        PW_TRY(const ProblemPtr problem, options.problem.compile(cli, graph));
+        PW_TRY(const ProblemPtr problem, options.problem.compile(graph, spec));
         PW_TRY(const auto more, compareMethods(cli, problem, plan, repository));
         rows.insert(rows.end(), more.begin(), more.end());
     }
@@ -61,9 +62,9 @@ void addCompareCommand(CLI::App& app, Cli& cli) {
     options->problem.addTo(command, true);
     command->add_option("--methods,-m", options->methods, "comma-separated: single,metis,local_search")->required();
     command->add_option("--budget-evals", options->budgetEvaluations, "simulations per run at most; 0 = each method's default")
-        ->check(CLI::NonNegativeNumber);
+        ->check(nonNegative());
     command->add_option("--budget-seconds", options->budgetSeconds, "wall time per run at most; 0 = no limit")
-        ->check(CLI::NonNegativeNumber);
+        ->check(nonNegative());
     command->add_option("--seeds", options->seeds, "runs per method, seeds 1..K")->check(CLI::Range(1, 1000))->capture_default_str();
     command->add_option("--csv", options->csv, "also write the table as CSV");
     command->add_option("--latex", options->latex, "also write the table as LaTeX");

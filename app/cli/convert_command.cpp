@@ -40,7 +40,7 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
     } else {
         PW_TRY(const auto file, formats::loadPlacement(options.placement));
         PW_TRY(const DeviceSet devices, devicesFor(options, file));
-        PW_TRY(const auto placement, formats::applyPlacement(file, *graph, devices, warnings));
+        PW_TRY(const auto placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
         PW_CHECK(formats::saveGraph(*graph, options.output, placement, &devices));
     }
     const GraphStats stats = computeStats(*graph);

@@ -99,7 +99,7 @@ Result<int> runDemo(const Cli& cli, const DemoOptions& options) {
     PW_TRY(const GraphPtr graph, zoo::make("inception_v3"));
     ProblemInput input;
     input.devices = "2xK80";
-    PW_TRY(story.problem, input.compile(cli, graph));
+    PW_TRY(story.problem, input.compile(graph, graph->name()));
     PW_TRY(story.repository,
            storage::openProject((std::filesystem::path(options.folder) / "demo.placewright").string()));
     PW_TRY(const PlaceResult single, placeWith(cli, story, "single"));

@@ -1,3 +1,4 @@
+#include "app/cli/numbers.h"
 #include "app/cli/run_support.h"
 
 #include "core/base/clock.h"
@@ -63,7 +64,7 @@ Result<int> runInfer(const Cli& cli, const InferOptions& options) {
     spec.device = options.device;
     PW_TRY(spec.policy, loadPolicy(options.policy, repository));
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
-    PW_TRY(spec.problem, options.problem.compile(cli, graph));
+    PW_TRY(spec.problem, options.problem.compile(graph, options.graph.spec));
     PW_TRY(const learn::Library* library, learn::load());
     PW_TRY(const learn::PolicyInfo info, library->inspect(spec.policy));
     JobContext context = cli.jobContext();
@@ -102,7 +103,7 @@ void addInferCommand(CLI::App& app, Cli& cli) {
     command->add_option("--device", options->device, "where the network runs: cpu or cuda:N")->capture_default_str();
     command->add_option("--seed", options->seed, "random seed of the sampled sweeps")->capture_default_str();
     command->add_option("--polish", options->polishSeconds, "then this many seconds of local search from the result")
-        ->check(CLI::NonNegativeNumber);
+        ->check(nonNegative());
     command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv)");
     setBody(command, cli, [&cli, options] { return runInfer(cli, *options); });
     setExample(command, "infer zoo:inception_v3?batch=32 -d 2xK80 --policy last --project work.placewright",

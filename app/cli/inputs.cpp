@@ -66,7 +66,7 @@ void ProblemInput::addTo(CLI::App* app, bool withGroups) {
     }
 }
 
-Result<ProblemPtr> ProblemInput::compile(const Cli&, const GraphPtr& graph) const {
+Result<ProblemPtr> ProblemInput::compile(const GraphPtr& graph, const std::string& graphFile) const {
     PW_TRY(DeviceSet set, openDevices(devices));
     const auto simModel = simModelFromName(model);
     if (!simModel)
@@ -75,7 +75,12 @@ Result<ProblemPtr> ProblemInput::compile(const Cli&, const GraphPtr& graph) cons
         return fail(ErrorCode::Invalid, "must be at least 0 and below 100", "--memory-headroom");
     GroupingOptions grouping;
     grouping.targetGroups = groups;
-    return PlacementProblem::compile(graph, std::move(set), grouping, SimOptions{*simModel, headroomPct});
+    auto problem = PlacementProblem::compile(graph, std::move(set), grouping, SimOptions{*simModel, headroomPct});
+    if (!problem && problem.error().file.empty()) {
+        const bool aboutGraph = !graph->cycle().empty() || problem.error().code == ErrorCode::TooLarge;
+        problem.error().file = aboutGraph ? graphFile : devices;
+    }
+    return problem;
 }
 
 Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, const std::map<std::string, std::int64_t>& dims) {
@@ -86,6 +91,19 @@ Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, const std::m
     options.workerProgram = cli.program;
     options.stop = cli.stop.get_token();
     return formats::loadGraph(spec, options);
+}
+
+Result<OpPlacement> applyPlacementFile(const formats::PlacementFile& file, const std::string& path, const OpGraph& graph,
+                                       const DeviceSet& devices, std::vector<Warning>& warnings) {
+    const std::size_t before = warnings.size();
+    auto placement = formats::applyPlacement(file, graph, devices, warnings);
+    if (!placement && placement.error().file.empty())
+        placement.error().file = path;
+    for (std::size_t i = before; i < warnings.size(); ++i) {
+        if (warnings[i].where.empty())
+            warnings[i].where = path;
+    }
+    return placement;
 }
 
 Result<DeviceSet> openDevices(const std::string& spec) {

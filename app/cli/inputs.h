@@ -30,11 +30,15 @@ struct ProblemInput {
 
     /// `withGroups`: also --groups.
     void addTo(CLI::App* app, bool withGroups);
-    Result<ProblemPtr> compile(const Cli& cli, const GraphPtr& graph) const;
+    /// `graphFile`: what an error about the graph names.
+    Result<ProblemPtr> compile(const GraphPtr& graph, const std::string& graphFile) const;
 };
 
 /// One graph by path or zoo name.
 Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, const std::map<std::string, std::int64_t>& dims = {});
+/// A placement file's devices for each op; errors name the file, misses become warnings.
+Result<OpPlacement> applyPlacementFile(const formats::PlacementFile& file, const std::string& path, const OpGraph& graph,
+                                       const DeviceSet& devices, std::vector<Warning>& warnings);
 /// A preset name, "local", "file", or a path.
 Result<DeviceSet> openDevices(const std::string& spec);
 /// This machine as LibTorch sees it: the CPU and every CUDA device, links over the host.

@@ -1,4 +1,5 @@
 #include "app/cli/cli.h"
+#include "app/cli/numbers.h"
 
 #include "core/formats/formats.h"
 #include "core/jobs/job.h"
@@ -6,13 +7,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <thread>
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace {
 
@@ -33,6 +40,24 @@ void watchSignals(std::stop_source stop) {
         sigwait(&signals, &number);
         std::_Exit(cli::kInterrupted);
     }).detach();
+}
+
+/// A standard stream that the caller closed would lend its number to the next file opened, and our output would land
+/// in that file.
+void openStandardStreams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+            static_cast<void>(open("/dev/null", O_RDWR)); // why: takes the lowest free number, which is this one
+    }
+}
+
+/// Output that did not arrive (a full disk) is a failure of the command, whatever it computed.
+int flushOutput(const cli::Cli& cli, int code) {
+    errno = 0;
+    if (std::cout.flush())
+        return code;
+    const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
+    return cli::reportError(cli, {ErrorCode::Io, "cannot write" + reason, "", "standard output"});
 }
 
 std::string ownPath() {
@@ -58,8 +83,12 @@ void addCommonOptions(CLI::App& app, cli::Cli& cli) {
     app.add_option("--project", cli.project, "project file to record runs in, made if new (.placewright)");
 }
 
-int runCommandLine(int argc, char** argv) {
-    cli::Cli cli;
+/// Also where the command line does not parse, an error has the form that was asked for.
+bool asksForJson(int argc, char** argv) {
+    return std::any_of(argv, argv + argc, [](const char* argument) { return std::strcmp(argument, "--json") == 0; });
+}
+
+int runCommandLine(int argc, char** argv, cli::Cli& cli) {
     cli.program = ownPath();
     learn::setWorkerProgram(cli.program);
     addClassicPlacers(cli.placers);
@@ -84,6 +113,7 @@ int runCommandLine(int argc, char** argv) {
     addDemoCommand(app, cli);
     app.footer("Exit codes: 0 done, 1 the answer is no (no valid placement), 2 bad usage or input, 3 internal error,\n"
                "130 stopped with Ctrl-C (the best so far is kept). Each command's --help has an example.");
+    cli::refuseBentNumbers(app);
     watchSignals(cli.stop);
     try {
         app.parse(argc, argv);
@@ -94,10 +124,8 @@ int runCommandLine(int argc, char** argv) {
     } catch (const CLI::CallForAllHelp& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        if (cli.json)
-            return cli::reportError(cli, {ErrorCode::Invalid, e.what(), "", "command line"});
-        app.exit(e);
-        return cli::kBadInput;
+        const std::string hint = cli.json ? "" : " (--help shows the usage)";
+        return cli::reportError(cli, {ErrorCode::Invalid, e.what() + hint, "", "command line"});
     }
     return cli.exitCode;
 }
@@ -105,15 +133,19 @@ int runCommandLine(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    openStandardStreams();
     learn::chooseBlasCore(); // why: read once when OpenBLAS loads; the environment may only change before any thread
+    cli::Cli cli;
+    cli.json = asksForJson(argc, argv);
     try {
         if (argc == 3 && std::string_view(argv[1]) == "--worker")
             return runWorker(argv[2]);
-        const int code = runCommandLine(argc, argv);
+        const int code = runCommandLine(argc, argv, cli);
         joinAllJobs();
-        return code;
+        return flushOutput(cli, code);
+    } catch (const std::bad_alloc&) {
+        return cli::reportError(cli, {ErrorCode::TooLarge, "there is not enough memory for this", "", ""});
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "placewright-cli: internal error: %s\n", e.what());
-        return cli::kInternal;
+        return cli::reportError(cli, {ErrorCode::Internal, std::string("internal error: ") + e.what(), "", ""});
     }
 }

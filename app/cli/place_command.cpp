@@ -1,3 +1,4 @@
+#include "app/cli/numbers.h"
 #include "app/cli/run_support.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +20,7 @@ Result<int> runPlace(const Cli& cli, const PlaceCommandOptions& options) {
     PW_TRY(const Placer* placer, findPlacer(cli, options.method));
     PW_TRY(const RepositoryPtr repository, cli.repository());
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
-    PW_TRY(const ProblemPtr problem, options.problem.compile(cli, graph));
+    PW_TRY(const ProblemPtr problem, options.problem.compile(graph, options.graph.spec));
     PlaceOptions place = options.place;
     PW_TRY(place.parameters, parseSettings(options.settings));
     PW_TRY(const PlaceResult result,
@@ -43,9 +44,9 @@ void addPlaceCommand(CLI::App& app, Cli& cli) {
     command->add_option("--method,-m", options->method, "single, random, round_robin, contiguous, metis, local_search, placeto")
         ->required();
     command->add_option("--budget-evals", options->place.maxEvaluations, "simulations at most; 0 = the method's own default")
-        ->check(CLI::NonNegativeNumber);
+        ->check(nonNegative());
     command->add_option("--budget-seconds", options->place.maxSeconds, "wall time at most; 0 = no limit")
-        ->check(CLI::NonNegativeNumber);
+        ->check(nonNegative());
     command->add_option("--seed", options->place.seed, "random seed")->capture_default_str();
     command->add_option("--set", options->settings, "method parameter, key=value; may be repeated")->allow_extra_args(false);
     command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv)");

@@ -47,7 +47,7 @@ Result<int> runRender(const Cli& cli, RenderCommandOptions options) {
         PW_TRY(const auto file, formats::loadPlacement(options.placement));
         PW_TRY(const DeviceSet devices, options.devices.empty() ? namedDevices(file) : openDevices(options.devices));
         std::vector<Warning> warnings;
-        PW_TRY(const OpPlacement placement, formats::applyPlacement(file, *graph, devices, warnings));
+        PW_TRY(const OpPlacement placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
         reportWarnings(cli, warnings);
         PW_CHECK(renderPicture(graph, &devices, &placement, options.picture, options.output));
     }

@@ -73,10 +73,10 @@ Result<int> runSimulate(const Cli& cli, const SimulateOptions& options) {
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
     ProblemInput input = options.problem;
     input.groups = 0;
-    PW_TRY(const ProblemPtr problem, input.compile(cli, graph));
+    PW_TRY(const ProblemPtr problem, input.compile(graph, options.graph.spec));
     PW_TRY(const auto file, formats::loadPlacement(options.placement));
     std::vector<Warning> warnings;
-    PW_TRY(const OpPlacement placement, formats::applyPlacement(file, *graph, problem->devices(), warnings));
+    PW_TRY(const OpPlacement placement, applyPlacementFile(file, options.placement, *graph, problem->devices(), warnings));
     reportWarnings(cli, warnings);
 
     const Schedule schedule = Simulator(problem).schedule(placement);

@@ -1,3 +1,4 @@
+#include "app/cli/numbers.h"
 #include "app/cli/run_support.h"
 
 #include "core/base/text.h"
@@ -39,7 +40,7 @@ Result<Prepared> prepareNew(const Cli& cli, const TrainOptions& options) {
     Prepared prepared;
     for (const std::string& name : options.graphs) {
         PW_TRY(const GraphPtr graph, openGraph(cli, name));
-        PW_TRY(ProblemPtr problem, options.problem.compile(cli, graph));
+        PW_TRY(ProblemPtr problem, options.problem.compile(graph, name));
         prepared.problems.push_back(std::move(problem));
     }
     PlaceOptions place;
@@ -117,8 +118,8 @@ void addTrainCommand(CLI::App& app, Cli& cli) {
     command->add_option("--family", options->family, "a family of graphs of the zoo");
     options->problem.addTo(command, true);
     command->get_option("--devices")->required(false);
-    command->add_option("--episodes", options->episodes, "episodes at most")->check(CLI::NonNegativeNumber);
-    command->add_option("--budget-seconds", options->budgetSeconds, "training time at most")->check(CLI::NonNegativeNumber);
+    command->add_option("--episodes", options->episodes, "episodes at most")->check(nonNegative());
+    command->add_option("--budget-seconds", options->budgetSeconds, "training time at most")->check(nonNegative());
     command->add_option("--seed", options->seed, "random seed")->capture_default_str();
     command->add_option("--device", options->device, "where the network runs: cpu or cuda:N")->capture_default_str();
     command->add_option("--resume", options->resume, "go on with this run (number, name or 'last') from its last checkpoint");

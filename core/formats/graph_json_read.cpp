@@ -99,6 +99,12 @@ private:
         PW_TRY(op.stateBytes, object.integer("state_bytes", 0));
         PW_TRY(op.workspaceBytes, object.integer("workspace_bytes", 0));
         PW_TRY(op.tripCount, object.number("trip_count", -1.0));
+        // Negative stands for "unknown" inside the program; in a file that is said by leaving the key out.
+        for (const char* key : {"flops", "bytes_moved", "param_bytes", "state_bytes", "workspace_bytes", "trip_count"}) {
+            PW_TRY(const double value, object.number(key, 0.0));
+            if (value < 0.0)
+                return fail(ErrorCode::Invalid, "must not be negative", object.pathOf(key));
+        }
         return {};
     }
 
