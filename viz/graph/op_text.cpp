@@ -31,13 +31,10 @@ QString kernelOf(const Op& op) {
 } // namespace
 
 QString shortName(const std::string& name, int most) {
-    const auto limit = static_cast<std::size_t>(most);
-    if (name.size() <= limit)
-        return QString::fromStdString(name);
-    const QString text = QString::fromStdString(name.substr(0, 4 * limit) + name.substr(name.size() - 2 * limit));
+    const QString text = QString::fromStdString(name);
     if (text.size() <= most)
         return text;
-    return text.left(most * 2 / 3) + QChar(0x2026) + QString::fromStdString(name).right(most / 3 - 1);
+    return text.left(most * 2 / 3) + QChar(0x2026) + text.right(most / 3 - 1);
 }
 
 QString opTitle(const Op& op) {
