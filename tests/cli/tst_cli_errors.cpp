@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QProcess>
 #include <QTest>
 
 using pw::test::CliFolder;
@@ -20,6 +21,7 @@ private Q_SLOTS:
     void otherGraphsPlacement();
     void overMemoryIsAnHonestNo();
     void newerProject();
+    void outputThatDoesNotArrive();
     void adversarialFiles_data();
     void adversarialFiles();
     void realFilesOpen_data();
@@ -64,6 +66,15 @@ void TstCliErrors::badInput_data() {
     row("bundled policy", {"infer", "w1.graph.json", "-d", "2xK80", "--policy", "bundled"}, "bundled");
     row("train without budget", {"train", "placeto", "-g", "w1.graph.json", "-d", "2xK80", "--project", "f.placewright"}, "budget");
     row("train without project", {"train", "placeto", "-g", "w1.graph.json", "-d", "2xK80", "--episodes", "1"}, "--project");
+    row("negative seed", {"place", "w1.graph.json", "-d", "2xK80", "-m", "random", "--seed", "-1"}, "'-1'");
+    row("seed beyond 64 bits", {"place", "w1.graph.json", "-d", "2xK80", "-m", "random", "--seed", "18446744073709551616"},
+        "18446744073709551616");
+    row("negative groups", {"place", "w1.graph.json", "-d", "2xK80", "-m", "single", "--groups", "-3"}, "'-3'");
+    row("seconds that are no number", {"place", "w1.graph.json", "-d", "2xK80", "-m", "single", "--budget-seconds", "nan"}, "nan");
+    row("negative flops", {"info", "flops.graph.json"}, "flops");
+    row("link that never ends", {"place", "w1.graph.json", "-d", "slow.devices.json", "-m", "single"}, "slow.devices.json");
+    row("cycle names its file", {"place", "cycle.graph.json", "-d", "2xK80", "-m", "single"}, "cycle.graph.json");
+    row("control characters", {"info", "two\nlines.onnx"}, "two\\nlines.onnx");
     row("bad size", {"render", "w1.graph.json", "--size", "huge", "-o", "g.png"}, "huge");
 }
 
@@ -80,6 +91,11 @@ void TstCliErrors::badInput() {
                  R"({"format":"placewright-graph","version":1,"ops":[{"name":"a","type":"T","inputs":["nobody"]}]})");
     folder.write("newer.graph.json", R"({"format":"placewright-graph","version":99,"ops":[]})");
     folder.write("deep.json", QByteArray(200000, '['));
+    folder.write("flops.graph.json",
+                 R"({"format":"placewright-graph","version":1,"ops":[{"name":"a","type":"T","flops":-5}]})");
+    folder.write("slow.devices.json", R"({"format":"placewright-devices","version":1,"name":"slow","devices":[
+        {"name":"gpu:0","kind":"gpu","flops_per_us":1e6,"bytes_per_us":1e5},{"name":"gpu:1","kind":"gpu","flops_per_us":1e6,"bytes_per_us":1e5}],
+        "links":[{"from":"gpu:0","to":"gpu:1","bytes_per_us":1e-300,"latency_us":1}]})");
     folder.write("none.devices.json", R"({"format":"placewright-devices","version":1,"name":"none","devices":[],"links":[]})");
     folder.write("elsewhere.csv", "op,device\na,tpu:9\nb,tpu:9\nc,tpu:9\nd,tpu:9\ne,tpu:9\nf,tpu:9\n");
 
@@ -137,6 +153,17 @@ void TstCliErrors::newerProject() {
     QCOMPARE(run.exitCode, 2);
     QCOMPARE(run.json()["error"].toObject()["code"].toString(), QStringLiteral("unsupported"));
     QCOMPARE(folder.read("p.placewright"), file);
+}
+
+void TstCliErrors::outputThatDoesNotArrive() {
+    if (!QFileInfo::exists(QStringLiteral("/dev/full")))
+        QSKIP("no /dev/full here");
+    QProcess process;
+    process.setStandardOutputFile(QStringLiteral("/dev/full"));
+    process.start(QStringLiteral(PW_CLI), {"devices"});
+    QVERIFY(process.waitForFinished());
+    QCOMPARE(process.exitCode(), 2);
+    QVERIFY(process.readAllStandardError().contains("standard output"));
 }
 
 void TstCliErrors::adversarialFiles_data() {

@@ -5,6 +5,7 @@
 #include "core/jobs/job.h"
 #include "tests/support/fake_learner.h"
 #include "tests/support/graph_dsl.h"
+#include "tests/support/two_devices.h"
 
 #include <QTest>
 
@@ -17,22 +18,10 @@ using namespace pw;
 
 namespace {
 
-DeviceSet pair() {
-    std::vector<Device> devices(2);
-    for (std::size_t i = 0; i < 2; ++i) {
-        devices[i].name = "gpu:" + std::to_string(i);
-        devices[i].kind = "gpu";
-        devices[i].flopsPerUs = 1e6;
-        devices[i].bytesPerUs = 1e5;
-    }
-    return *DeviceSet::create("pair", devices,
-                              {{DeviceId(0), DeviceId(1), 1000.0, 1.0, {}}, {DeviceId(1), DeviceId(0), 1000.0, 1.0, {}}});
-}
-
 ProblemPtr problem(const char* text = "a:3*10 -> b:5*10 -> d:1; a -> c:2*10 -> d") {
     GroupingOptions grouping;
     grouping.coplacement = false;
-    return *PlacementProblem::compile(test::graph(text), pair(), grouping, {});
+    return *PlacementProblem::compile(test::graph(text), test::pairOfDevices(), grouping, {});
 }
 
 /// A placer that does what a test says.
@@ -369,7 +358,7 @@ private Q_SLOTS:
         spec.groups = 3;
         GroupingOptions grouping;
         grouping.targetGroups = 3;
-        const ProblemPtr grouped = *PlacementProblem::compile(m_problem->graphPtr(), pair(), grouping, {});
+        const ProblemPtr grouped = *PlacementProblem::compile(m_problem->graphPtr(), test::pairOfDevices(), grouping, {});
         const auto outcome = runTraining(spec, {grouped}, test::FakeLearner(), m_repository, 0, nullptr, context);
         QVERIFY(outcome.has_value());
         const RunSpec stored = m_repository->run(outcome->run)->spec;

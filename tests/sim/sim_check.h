@@ -5,6 +5,7 @@
 #include "tests/support/random_problem.h"
 
 #include <cmath>
+#include <vector>
 
 namespace pw::test {
 
@@ -21,6 +22,17 @@ inline bool near(double actual, double expected) {
 inline OpPlacement allOn(std::size_t device, std::size_t ops) {
     return OpPlacement(ops, DeviceId(device));
 }
+
+/// One row of a table of simulated placements with known values.
+struct Expected {
+    const char* label;
+    GraphPtr graph;
+    std::size_t devices;
+    OpPlacement placement;
+    double stepTimeUs;
+    std::vector<std::int64_t> peaks;
+    std::vector<double> lastStarts; ///< of the last ops, as many as are given
+};
 
 } // namespace pw::test
 

@@ -8,20 +8,10 @@ using namespace pw;
 
 namespace {
 
-struct Expected {
-    const char* label;
-    GraphPtr graph;
-    std::size_t devices;
-    OpPlacement placement;
-    double stepTimeUs;
-    std::vector<std::int64_t> peaks;
-    std::vector<double> lastStarts; ///< of the last ops, as many as are given
-};
-
 /// The values of the `links` model that every implementation must give.
-std::vector<Expected> tableOfRules() {
+std::vector<test::Expected> tableOfRules() {
     using test::placementOf;
-    std::vector<Expected> rows = {
+    std::vector<test::Expected> rows = {
         {"W1 as placed", test::w1(), 3, placementOf({0, 1, 2, 1, 0, 0}), 332.1, {760000, 843600, 912000},
          {0, 230.7, 230.7, 266.4, 105.7, 321.4}},
         {"W1 on 0", test::w1(), 3, test::allOn(0, 6), 239.2, {995600, 0, 0}, {}},
@@ -73,7 +63,7 @@ private Q_SLOTS:
 };
 
 void TestLinks::valuesOfTheRules() {
-    for (const Expected& row : tableOfRules()) {
+    for (const test::Expected& row : tableOfRules()) {
         Simulator simulator(test::problemOf(row.graph, test::equalDevices(row.devices), SimModel::Links));
         const Evaluation evaluation = simulator.evaluate(row.placement);
         qInfo("%s", row.label);

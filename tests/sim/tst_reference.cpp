@@ -8,18 +8,8 @@ using namespace pw;
 
 namespace {
 
-struct Expected {
-    const char* label;
-    GraphPtr graph;
-    std::size_t devices;
-    OpPlacement placement;
-    double stepTimeUs;
-    std::vector<std::int64_t> peaks;
-    std::vector<double> lastStarts; ///< of the last ops, as many as are given
-};
-
 /// Values executed with the authors' code.
-std::vector<Expected> workedGraphs() {
+std::vector<test::Expected> workedGraphs() {
     using test::placementOf;
     const GraphPtr w3 = test::w3();
     return {
@@ -39,7 +29,7 @@ std::vector<Expected> workedGraphs() {
 }
 
 /// Small cases executed with the authors' code. In the DSL an op has one output; an absent one has 0 bytes, which is the same to this model.
-std::vector<Expected> smallCases() {
+std::vector<test::Expected> smallCases() {
     using test::placementOf;
     const GraphPtr pair = test::graph("a:100*76000 -> b:50*8");
     const GraphPtr fan = test::graph("p:10*7600 -> z:20; p -> m:30; p -> k:40");
@@ -60,8 +50,8 @@ std::vector<Expected> smallCases() {
 }
 
 /// Generated graphs executed with the authors' code.
-std::vector<Expected> generatedGraphs() {
-    std::vector<Expected> rows;
+std::vector<test::Expected> generatedGraphs() {
+    std::vector<test::Expected> rows;
     rows.push_back({"12", test::generated(12), 2, test::generatedPlacement(12, 2), 450.5031578947368, {592808, 501614},
                     {314.10184210526313, 373.8018421052631, 413.8031578947368}});
     rows.push_back({"40", test::generated(40), 3, test::generatedPlacement(40, 3), 1774.8511842105265,
@@ -109,7 +99,7 @@ void TestReference::graphsOfTheTests() {
 void TestReference::values_data() {
     QTest::addColumn<int>("table");
     QTest::addColumn<int>("row");
-    const std::vector<std::vector<Expected>> tables = {workedGraphs(), smallCases(), generatedGraphs()};
+    const std::vector<std::vector<test::Expected>> tables = {workedGraphs(), smallCases(), generatedGraphs()};
     for (std::size_t t = 0; t < tables.size(); ++t) {
         for (std::size_t i = 0; i < tables[t].size(); ++i)
             QTest::newRow(tables[t][i].label) << static_cast<int>(t) << static_cast<int>(i);
@@ -120,7 +110,7 @@ void TestReference::values() {
     QFETCH(int, table);
     QFETCH(int, row);
     const auto rows = table == 0 ? workedGraphs() : table == 1 ? smallCases() : generatedGraphs();
-    const Expected& expected = rows[static_cast<std::size_t>(row)];
+    const test::Expected& expected = rows[static_cast<std::size_t>(row)];
     Simulator simulator(test::problemOf(expected.graph, test::equalDevices(expected.devices), SimModel::Reference));
     const Evaluation evaluation = simulator.evaluate(expected.placement);
     QVERIFY(evaluation.valid);

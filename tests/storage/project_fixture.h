@@ -4,6 +4,7 @@
 #include "storage/connection.h"
 #include "storage/project_file.h"
 #include "tests/support/graph_dsl.h"
+#include "tests/support/two_devices.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,18 +15,6 @@
 #include <vector>
 
 namespace pw::test {
-
-inline DeviceSet pairOfDevices() {
-    std::vector<Device> devices(2);
-    for (std::size_t i = 0; i < 2; ++i) {
-        devices[i].name = "gpu:" + std::to_string(i);
-        devices[i].kind = "gpu";
-        devices[i].flopsPerUs = 1e6;
-        devices[i].bytesPerUs = 1e5;
-    }
-    return *DeviceSet::create("pair", devices,
-                              {{DeviceId(0), DeviceId(1), 1000.0, 1.0, {}}, {DeviceId(1), DeviceId(0), 1000.0, 1.0, {}}});
-}
 
 inline std::string fileContent(const std::string& path) {
     std::ifstream file(path, std::ios::binary);

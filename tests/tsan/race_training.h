@@ -4,6 +4,7 @@
 #include "core/jobs/job.h"
 #include "tests/support/fake_learner.h"
 #include "tests/support/graph_dsl.h"
+#include "tests/support/two_devices.h"
 #include "tests/tsan/expect.h"
 
 #include <optional>
@@ -11,16 +12,7 @@
 namespace pw::test {
 
 inline ProblemPtr raceProblem() {
-    std::vector<Device> devices(2);
-    for (std::size_t i = 0; i < 2; ++i) {
-        devices[i].name = "gpu:" + std::to_string(i);
-        devices[i].kind = "gpu";
-        devices[i].flopsPerUs = 1e6;
-        devices[i].bytesPerUs = 1e5;
-    }
-    const DeviceSet pair = *DeviceSet::create(
-        "pair", devices, {{DeviceId(0), DeviceId(1), 1000.0, 1.0, {}}, {DeviceId(1), DeviceId(0), 1000.0, 1.0, {}}});
-    return *PlacementProblem::compile(w1(), pair, GroupingOptions(), {});
+    return *PlacementProblem::compile(w1(), pairOfDevices(), GroupingOptions(), {});
 }
 
 /// A training job as the window runs one: this thread drains the mailbox and reads the runs while it works, then stops
