@@ -1,3 +1,4 @@
+#include "viz/graph/op_text.h"
 #include "viz/graph/scene.h"
 
 #include "graph_samples.h"
@@ -86,6 +87,16 @@ private:
     }
 
 private Q_SLOTS:
+    /// Between one and two limits long the cut once reached before the start of the name.
+    void namesAreShortenedAtEveryLength() {
+        for (std::size_t length = 0; length <= 900; ++length) {
+            const QString text = pw::viz::shortName(std::string(length, 'n'), 120);
+            QVERIFY(text.size() <= 121);
+            QCOMPARE(text.contains(QChar(0x2026)), length > 120);
+        }
+        QVERIFY(pw::viz::shortName(std::string(121, 'n') + "end", 120).endsWith(QStringLiteral("end")));
+    }
+
     void everyOpHasAPlaceInTheTree_data() { addGraphs(); }
     void everyOpHasAPlaceInTheTree() {
         QFETCH(GraphPtr, graph);
