@@ -46,12 +46,11 @@ void FileOpener::openOne(const QString& path) {
         Loaded content;
         PW_TRY(content.kind, formats::sniff(path));
         switch (content.kind) {
-        case formats::FileKind::PlacementJson:
-        case formats::FileKind::PlacementCsv: {
+        case formats::FileKind::Placement: {
             PW_TRY(content.placement, formats::loadPlacement(path));
             return content;
         }
-        case formats::FileKind::DevicesJson: {
+        case formats::FileKind::DeviceSet: {
             PW_TRY(content.devices, formats::loadDeviceSet(path));
             return content;
         }

@@ -257,7 +257,7 @@ void MainWindow::exportGraph() {
             [this, graph, ops = entry ? entry->ops : nullptr, devices = m_document.devices()](const QString& path) {
                 m_jobs.start(tr("Writing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
                              [graph, ops, devices, target = path.toStdString()](JobContext&) {
-                                 return ops ? formats::saveGraph(*graph, target, *ops, &devices)
+                                 return ops ? formats::saveGraph(*graph, target, {*ops, &devices, {}})
                                             : formats::saveGraph(*graph, target);
                              });
             });

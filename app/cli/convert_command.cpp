@@ -36,12 +36,12 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
     std::vector<Warning> warnings = graph->warnings();
     if (options.placement.empty()) {
-        PW_CHECK(formats::saveGraph(*graph, options.output));
+        PW_CHECK(formats::saveGraph(*graph, options.output, {{}, nullptr, options.graph.spec}));
     } else {
         PW_TRY(const auto file, formats::loadPlacement(options.placement));
         PW_TRY(const DeviceSet devices, devicesFor(options, file));
         PW_TRY(const auto placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
-        PW_CHECK(formats::saveGraph(*graph, options.output, placement, &devices));
+        PW_CHECK(formats::saveGraph(*graph, options.output, {placement, &devices, options.graph.spec}));
     }
     const GraphStats stats = computeStats(*graph);
     if (cli.json) {

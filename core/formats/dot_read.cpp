@@ -1,8 +1,7 @@
-#include "core/formats/dot.h"
-
 #include "core/base/graphviz_gate.h"
 #include "core/base/text.h"
 #include "core/formats/dot_guard.h"
+#include "core/formats/importers.h"
 #include "core/graph/graph_builder.h"
 
 #include <graphviz/cgraph.h>
@@ -326,21 +325,17 @@ Status checkText(const std::string& content, const std::string& path) {
 
 } // namespace
 
-Result<GraphPtr> importDot(const std::string& content, const std::string& path, const std::string& fallbackName,
-                           std::stop_token stop) {
-    PW_CHECK(checkText(content, path));
+Result<GraphPtr> importDot(const Source& source, const LoadOptions& options) {
+    PW_TRY(const std::string content, source.text());
+    PW_CHECK(checkText(content, source.path));
     const auto gate = graphvizGate();
     MessageCollector collector;
     const GraphHandle graph(agmemread(content.c_str()));
     if (graph == nullptr) {
         const std::string reason = collector.first();
-        return fail(ErrorCode::Parse, "not valid DOT: " + (reason.empty() ? "there is no graph in it" : reason), {},
-                    path);
+        return fail(ErrorCode::Parse, "not valid DOT: " + (reason.empty() ? "there is no graph in it" : reason));
     }
-    auto result = DotReader(graph.get(), fallbackName, std::move(stop)).read();
-    if (!result)
-        result.error().file = path;
-    return result;
+    return DotReader(graph.get(), source.baseName, options.stop).read();
 }
 
 } // namespace pw::formats

@@ -1,4 +1,4 @@
-#include "core/formats/dot.h"
+#include "core/formats/exporters.h"
 
 #include "core/base/text.h"
 
@@ -123,6 +123,10 @@ private:
 
 std::string toDot(const OpGraph& graph, const DeviceNames& deviceOf) {
     return DotWriter(graph, deviceOf).run();
+}
+
+Status exportDot(const OpGraph& graph, const Target& target) {
+    return writeFileAtomically(target.path, toDot(graph, target.deviceOf));
 }
 
 } // namespace pw::formats

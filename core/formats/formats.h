@@ -4,6 +4,7 @@
 #include "core/graph/op_graph.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -13,29 +14,52 @@
 
 namespace pw::formats {
 
-/// What a file is, by its content.
-enum class FileKind { Onnx, OnnxText, Dot, GraphJson, PlacementJson, PlacementCsv, DevicesJson, Project, Policy, Unknown };
+/// What a file is good for, by its content.
+enum class FileKind { Graph, Placement, DeviceSet, Profile, Project, Policy, Unknown };
 
 /// Reads at most the first few kB. Fails only where the file cannot be read at all; a file that is nothing of ours is Unknown.
 Result<FileKind> sniff(const std::string& path);
 
+/// One format as help texts and file dialogs name it.
+struct FormatInfo {
+    std::string title;                ///< "ONNX", "TensorFlow GraphDef"
+    FileKind kind = FileKind::Graph;
+    std::vector<std::string> endings; ///< usual ones, ".onnx"; files are recognised by content
+    bool canRead = true;
+    bool canWrite = false;
+};
+const std::vector<FormatInfo>& knownFormats();
+
+/// What one input of a traced program (TorchScript) looks like.
+struct SampleInput {
+    std::vector<std::int64_t> dims;
+    std::string dtype = "f32";
+};
+
 struct LoadOptions {
     std::map<std::string, std::int64_t> dims; ///< values for symbolic dimensions, by name
+    std::vector<SampleInput> sampleInputs;    ///< in order; for formats that carry no shapes of their own
     bool inferShapes = true;
-    /// The program whose hidden verb `--worker onnx-shapes` runs the ONNX library's shape inference in a process that may
-    /// die; empty = own rules only.
+    /// The program whose hidden verbs `--worker ...` run what may die (the ONNX library's shape inference, LibTorch) in a
+    /// process of its own; empty = own rules only, and no TorchScript.
     std::string workerProgram;
     std::stop_token stop;
+    std::function<void(double fraction)> progress; ///< 0 to 1, on the calling thread; may be empty
 };
 
 /// Opens a graph of any supported format. Errors carry the file and the place. A stopped load fails with
 /// ErrorCode::Busy and message "cancelled". Weights are skipped in the stream, never held in memory.
 Result<GraphPtr> loadGraph(const std::string& path, const LoadOptions& options = {});
 
-/// Writes by the longest known ending: .graph.json, .json, .dot, .gv. `placement` (may be empty) is written as the ops'
-/// `device` with `devices` giving the names. Never leaves a half-written file.
-Status saveGraph(const OpGraph& graph, const std::string& path, std::span<const DeviceId> placement = {},
-                 const DeviceSet* devices = nullptr);
+struct SaveOptions {
+    std::span<const DeviceId> placement; ///< written as the ops' device; empty = as the graph has them
+    const DeviceSet* devices = nullptr;  ///< the names; needed with a placement
+    /// The file that the graph was opened from. Formats that are written by putting devices into the original (ONNX,
+    /// GraphDef) need it.
+    std::string source;
+};
+/// Writes by the longest known ending (knownFormats). Never leaves a half-written file.
+Status saveGraph(const OpGraph& graph, const std::string& path, const SaveOptions& options = {});
 
 std::string toGraphJson(const OpGraph& graph);
 Result<GraphPtr> fromGraphJson(std::string_view json, const std::string& file = {});
@@ -63,6 +87,8 @@ std::string toPlacementJson(const PlacementFile& file);
 Status savePlacement(const PlacementFile& file, const std::string& path); ///< .csv or JSON
 
 Result<DeviceSet> loadDeviceSet(const std::string& path);
+/// The device set that a graph's own file carries (published placement workloads do); NotFound where it has none.
+Result<DeviceSet> loadDevicesOfGraph(const std::string& path);
 Result<DeviceSet> fromDevicesJson(std::string_view json, const std::string& file = {});
 std::string toDevicesJson(const DeviceSet& devices);
 Status saveDeviceSet(const DeviceSet& devices, const std::string& path);

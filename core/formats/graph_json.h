@@ -1,11 +1,8 @@
 #pragma once
 
-#include "core/formats/formats.h"
+#include "core/formats/exporters.h"
 
 namespace pw::formats {
-
-/// Device name per op; empty = the names that the graph itself carries.
-using DeviceNames = std::vector<std::string>;
 
 std::string toGraphJson(const OpGraph& graph, const DeviceNames& deviceOf);
 

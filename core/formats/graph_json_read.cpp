@@ -1,5 +1,6 @@
 #include "core/formats/graph_json.h"
 
+#include "core/formats/importers.h"
 #include "core/formats/json_util.h"
 #include "core/graph/graph_builder.h"
 
@@ -295,6 +296,11 @@ Result<GraphPtr> readGraph(const JsonObject& object, int depth) {
 }
 
 } // namespace
+
+Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions&) {
+    PW_TRY(const std::string content, source.text());
+    return fromGraphJson(content, source.path);
+}
 
 Result<GraphPtr> fromGraphJson(std::string_view json, const std::string& file) {
     PW_TRY(const Json document, parseDocument(json, "placewright-graph", file));

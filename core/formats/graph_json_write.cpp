@@ -227,4 +227,8 @@ std::string toGraphJson(const OpGraph& graph) {
     return toGraphJson(graph, {});
 }
 
+Status exportGraphJson(const OpGraph& graph, const Target& target) {
+    return writeFileAtomically(target.path, toGraphJson(graph, target.deviceOf));
+}
+
 } // namespace pw::formats

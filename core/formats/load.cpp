@@ -1,7 +1,5 @@
-#include "core/formats/dot.h"
-#include "core/formats/file_handle.h"
-#include "core/formats/graph_json.h"
-#include "core/formats/onnx_import.h"
+#include "core/formats/exporters.h"
+#include "core/formats/importers.h"
 #include "core/formats/recognise.h"
 
 #include "core/base/text.h"
@@ -12,68 +10,120 @@ namespace {
 
 constexpr std::int64_t kMaxTextGraph = 512LL << 20;
 
+struct Importer {
+    Format format;
+    Result<GraphPtr> (*read)(const Source&, const LoadOptions&);
+};
+
+constexpr Importer kImporters[] = {
+    {Format::Onnx, importOnnx},
+    {Format::OnnxText, importOnnxText},
+    {Format::Dot, importDot},
+    {Format::GraphJson, importGraphJson},
+};
+
+struct Exporter {
+    const char* ending;
+    Status (*write)(const OpGraph&, const Target&);
+};
+
+/// The longest matching ending wins.
+constexpr Exporter kExporters[] = {
+    {".graph.json", exportGraphJson},
+    {".json", exportGraphJson},
+    {".dot", exportDot},
+    {".gv", exportDot},
+};
+
 const char* kindName(FileKind kind) {
     switch (kind) {
-    case FileKind::PlacementJson:
-    case FileKind::PlacementCsv:
-        return "a placement";
-    case FileKind::DevicesJson:
-        return "a device set";
-    case FileKind::Project:
-        return "a Placewright project";
-    case FileKind::Policy:
-        return "a policy";
-    default:
-        return "";
+    case FileKind::Placement: return "a placement";
+    case FileKind::DeviceSet: return "a device set";
+    case FileKind::Profile: return "a profile";
+    case FileKind::Project: return "a Placewright project";
+    case FileKind::Policy: return "a policy";
+    case FileKind::Graph:
+    case FileKind::Unknown: break;
     }
+    return "";
+}
+
+/// "ONNX, Graphviz DOT and ...": the graph formats that can be read.
+std::string readableFormats() {
+    std::vector<std::string> titles;
+    for (const FormatInfo& format : knownFormats()) {
+        if (format.kind == FileKind::Graph && format.canRead)
+            titles.push_back(format.title);
+    }
+    std::string list;
+    for (std::size_t i = 0; i < titles.size(); ++i)
+        list += (i == 0 ? "" : i + 1 == titles.size() ? " and " : ", ") + titles[i];
+    return list;
 }
 
 tl::unexpected<Error> notAGraph(const Recognition& found, const std::string& path, std::int64_t size) {
     if (size == 0)
-        return fail(ErrorCode::Parse, "is empty", {}, path);
-    if (found.kind != FileKind::Unknown)
-        return fail(ErrorCode::Unsupported, std::string("is ") + kindName(found.kind) + ", not a graph", {}, path);
-    const std::string known = "this program opens ONNX, ONNX text, Graphviz DOT and its own graph JSON";
+        return fail(ErrorCode::Parse, "is empty");
+    if (found.format != Format::Unknown)
+        return fail(ErrorCode::Unsupported, std::string("is ") + kindName(kindOf(found.format)) + ", not a graph");
+    const std::string known = "this program opens " + readableFormats();
     if (!found.foreign.empty())
-        return fail(ErrorCode::Unsupported, "is " + found.foreign + "; " + known, {}, path);
+        return fail(ErrorCode::Unsupported, "is " + found.foreign + "; " + known);
     if (text::toLower(path).ends_with(".onnx"))
-        return fail(ErrorCode::Parse, "is not an ONNX model, whatever its ending says; " + known, {}, path);
-    return fail(ErrorCode::Unsupported, "is in no format that this program knows; " + known, {}, path);
+        return fail(ErrorCode::Parse, "is not an ONNX model, whatever its ending says; " + known);
+    return fail(ErrorCode::Unsupported, "is in no format that this program knows; " + known);
 }
 
 /// The file's name without folder and known endings: the name of a graph that has none.
-std::string baseName(const std::string& path) {
+std::string baseNameOf(const std::string& path) {
     std::string name = path.substr(path.rfind('/') + 1);
-    for (const std::string_view ending : {".graph.json", ".json", ".onnx", ".onnxtxt", ".dot", ".gv"}) {
-        if (name.size() > ending.size() && text::toLower(name).ends_with(ending))
-            return name.substr(0, name.size() - ending.size());
+    const std::string lower = text::toLower(name);
+    std::size_t longest = 0;
+    for (const FormatInfo& format : knownFormats()) {
+        for (const std::string& ending : format.endings) {
+            if (name.size() > ending.size() && lower.ends_with(ending))
+                longest = std::max(longest, ending.size());
+        }
     }
-    return name;
+    return name.substr(0, name.size() - longest);
 }
 
 /// A text that has the look of JSON but not our format key near its start.
 bool mayBeGraphJson(std::string_view head, const Recognition& found) {
     const std::string_view start = text::trim(head);
-    return found.kind == FileKind::Unknown && found.foreign.empty() && !start.empty() &&
+    return found.format == Format::Unknown && found.foreign.empty() && !start.empty() &&
            (start.front() == '{' || start.starts_with("\xef\xbb\xbf{"));
 }
 
-Result<GraphPtr> loadRecognised(const Recognition& found, std::string_view head, const OpenFile& file,
-                                const std::string& path, const LoadOptions& options) {
-    if (found.kind == FileKind::Onnx)
-        return importOnnx(file, path, baseName(path), options);
-    const bool isJson = found.kind == FileKind::GraphJson || mayBeGraphJson(head, found);
-    if (!isJson && found.kind != FileKind::Dot && found.kind != FileKind::OnnxText)
-        return notAGraph(found, path, file.size);
-    PW_TRY(const std::string content, readFile(path, kMaxTextGraph));
-    if (isJson)
-        return fromGraphJson(content, path);
-    if (found.kind == FileKind::Dot)
-        return importDot(content, path, baseName(path), options.stop);
-    return importOnnxText(content, path, baseName(path), options);
+Result<GraphPtr> loadRecognised(Recognition found, std::string_view head, const OpenFile& file, const std::string& path,
+                                const LoadOptions& options) {
+    if (mayBeGraphJson(head, found))
+        found.format = Format::GraphJson;
+    for (const Importer& importer : kImporters) {
+        if (importer.format == found.format)
+            return importer.read({file, path, baseNameOf(path)}, options);
+    }
+    return notAGraph(found, path, file.size);
 }
 
 } // namespace
+
+Result<std::string> Source::text() const {
+    return readFile(path, kMaxTextGraph);
+}
+
+const std::vector<FormatInfo>& knownFormats() {
+    static const std::vector<FormatInfo> kFormats = {
+        {"ONNX", FileKind::Graph, {".onnx"}, true, false},
+        {"ONNX text", FileKind::Graph, {".onnxtxt", ".prototxt"}, true, false},
+        {"Graphviz DOT", FileKind::Graph, {".dot", ".gv"}, true, true},
+        {"Placewright graph", FileKind::Graph, {".graph.json", ".json"}, true, true},
+        {"Placewright placement", FileKind::Placement, {".placement.json"}, true, true},
+        {"CSV placement (op,device)", FileKind::Placement, {".csv"}, true, true},
+        {"Placewright device set", FileKind::DeviceSet, {".devices.json"}, true, true},
+    };
+    return kFormats;
+}
 
 Result<GraphPtr> loadGraph(const std::string& path, const LoadOptions& options) {
     PW_TRY(const OpenFile file, openRegularFile(path));
@@ -86,22 +136,26 @@ Result<GraphPtr> loadGraph(const std::string& path, const LoadOptions& options) 
     return graph;
 }
 
-Status saveGraph(const OpGraph& graph, const std::string& path, std::span<const DeviceId> placement,
-                 const DeviceSet* devices) {
+Status saveGraph(const OpGraph& graph, const std::string& path, const SaveOptions& options) {
     DeviceNames deviceOf;
-    if (!placement.empty()) {
-        if (devices == nullptr || placement.size() != graph.opCount())
+    if (!options.placement.empty()) {
+        if (options.devices == nullptr || options.placement.size() != graph.opCount())
             return fail(ErrorCode::Internal, "a placement needs its device set and a device per op");
-        for (const DeviceId id : placement)
-            deviceOf.push_back(devices->device(id).name);
+        for (const DeviceId id : options.placement)
+            deviceOf.push_back(options.devices->device(id).name);
     }
     const std::string lower = text::toLower(path);
-    if (lower.ends_with(".json"))
-        return writeFileAtomically(path, toGraphJson(graph, deviceOf));
-    if (lower.ends_with(".dot") || lower.ends_with(".gv"))
-        return writeFileAtomically(path, toDot(graph, deviceOf));
-    return fail(ErrorCode::Unsupported, "cannot write a graph with this ending; use .graph.json, .json, .dot or .gv",
-                {}, path);
+    const Exporter* best = nullptr;
+    std::string endings;
+    for (const Exporter& exporter : kExporters) {
+        const std::string_view ending = exporter.ending;
+        if (lower.ends_with(ending) && (best == nullptr || ending.size() > std::string_view(best->ending).size()))
+            best = &exporter;
+        (endings += endings.empty() ? "" : ", ") += ending;
+    }
+    if (best == nullptr)
+        return fail(ErrorCode::Unsupported, "cannot write a graph with this ending; there are " + endings, {}, path);
+    return best->write(graph, {path, deviceOf, options.source});
 }
 
 } // namespace pw::formats

@@ -1,4 +1,4 @@
-#include "core/formats/onnx_import.h"
+#include "core/formats/importers.h"
 
 #include "core/base/text.h"
 #include "core/formats/graph_json.h"
@@ -184,10 +184,9 @@ void warnAboutSizes(const onnx::GraphProto& graph, const TypeTable& types, std::
              "the shapes of " + std::to_string(unknown) + " outputs are not known; they count as 0 bytes"});
 }
 
-Result<GraphPtr> importModel(onnx::ModelProto& model, const std::string& path, const std::string& fallbackName,
-                             const LoadOptions& options) {
+Result<GraphPtr> importModel(onnx::ModelProto& model, const Source& source, const LoadOptions& options) {
     if (!model.has_graph())
-        return fail(ErrorCode::Parse, "is an ONNX model without a graph", {}, path);
+        return fail(ErrorCode::Parse, "is an ONNX model without a graph");
     std::vector<Warning> warnings;
     openNegativeDims(*model.mutable_graph());
     if (!options.dims.empty())
@@ -198,7 +197,7 @@ Result<GraphPtr> importModel(onnx::ModelProto& model, const std::string& path, c
     warnAboutSizes(model.graph(), context.tables[&model.graph()], warnings);
     for (const auto& function : model.functions())
         context.functions.emplace(function.domain() + "::" + function.name(), &function);
-    const std::string& name = model.graph().name().empty() ? fallbackName : model.graph().name();
+    const std::string& name = model.graph().name().empty() ? source.baseName : model.graph().name();
     return importOnnxGraph(context, model.graph(), name, std::move(warnings));
 }
 
@@ -219,20 +218,18 @@ public:
 
 } // namespace
 
-Result<GraphPtr> importOnnx(const OpenFile& file, const std::string& path, const std::string& fallbackName,
-                            const LoadOptions& options) {
+Result<GraphPtr> importOnnx(const Source& source, const LoadOptions& options) {
     onnx::ModelProto model;
     {
-        PW_TRY(const std::string bytes, readOnnxWithoutWeights(file, path, options.stop));
+        PW_TRY(const std::string bytes, readOnnxWithoutWeights(source.file, source.path, options.stop));
         if (!parseModel(bytes, model))
-            return fail(ErrorCode::Parse, "not a readable ONNX model: its records do not have the types they should",
-                        {}, path);
+            return fail(ErrorCode::Parse, "not a readable ONNX model: its records do not have the types they should");
     }
-    return importModel(model, path, fallbackName, options);
+    return importModel(model, source, options);
 }
 
-Result<GraphPtr> importOnnxText(const std::string& content, const std::string& path, const std::string& fallbackName,
-                                const LoadOptions& options) {
+Result<GraphPtr> importOnnxText(const Source& source, const LoadOptions& options) {
+    PW_TRY(const std::string content, source.text());
     onnx::ModelProto model;
     FirstError error;
     google::protobuf::TextFormat::Parser parser;
@@ -241,8 +238,8 @@ Result<GraphPtr> importOnnxText(const std::string& content, const std::string& p
     parser.AllowPartialMessage(true);
     parser.SetRecursionLimit(kProtobufRecursion);
     if (!parser.ParseFromString(content, &model))
-        return fail(ErrorCode::Parse, "not a readable ONNX text: " + text::toValidUtf8(error.text), error.where, path);
-    return importModel(model, path, fallbackName, options);
+        return fail(ErrorCode::Parse, "not a readable ONNX text: " + text::toValidUtf8(error.text), error.where);
+    return importModel(model, source, options);
 }
 
 } // namespace pw::formats

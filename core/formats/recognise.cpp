@@ -210,13 +210,13 @@ std::string_view declaredFormat(std::string_view head) {
 Recognition recogniseJson(std::string_view head) {
     const std::string_view format = declaredFormat(head);
     if (format == "placewright-graph")
-        return {FileKind::GraphJson, {}};
+        return {Format::GraphJson, {}};
     if (format == "placewright-placement")
-        return {FileKind::PlacementJson, {}};
+        return {Format::PlacementJson, {}};
     if (format == "placewright-devices")
-        return {FileKind::DevicesJson, {}};
+        return {Format::DevicesJson, {}};
     if (format == "placewright-policy")
-        return {FileKind::Policy, {}};
+        return {Format::Policy, {}};
     struct Hint {
         std::string_view key;
         const char* what;
@@ -235,7 +235,7 @@ Recognition recogniseJson(std::string_view head) {
     }};
     for (const Hint& hint : kHints) {
         if (contains(head, hint.key))
-            return {FileKind::Unknown, std::string(hint.what) + " in JSON"};
+            return {Format::Unknown, std::string(hint.what) + " in JSON"};
     }
     return {};
 }
@@ -244,29 +244,29 @@ Recognition recogniseText(std::string_view head) {
     const std::string_view start = skipComments(head);
     const std::string lower = text::toLower(start.substr(0, 64));
     if (head.starts_with("version https://git-lfs.github.com/spec"))
-        return {FileKind::Unknown, "a Git LFS pointer, not the model itself: run \"git lfs pull\""};
+        return {Format::Unknown, "a Git LFS pointer, not the model itself: run \"git lfs pull\""};
     if (lower.starts_with("<!doctype html") || lower.starts_with("<html"))
-        return {FileKind::Unknown, "a web page (HTML), not a model: the download went wrong"};
+        return {Format::Unknown, "a web page (HTML), not a model: the download went wrong"};
     if (lower.starts_with("<?xml") || lower.starts_with("<svg"))
-        return {FileKind::Unknown, "an XML file"};
+        return {Format::Unknown, "an XML file"};
     if (start.starts_with("{") || start.starts_with("["))
         return recogniseJson(head);
     if (looksLikeDot(head))
-        return {FileKind::Dot, {}};
+        return {Format::Dot, {}};
     if (start.starts_with("op,device"))
-        return {FileKind::PlacementCsv, {}};
+        return {Format::PlacementCsv, {}};
     if (contains(head, "ir_version:") || (start.starts_with("graph") && contains(head, "op_type:")))
-        return {FileKind::OnnxText, {}};
+        return {Format::OnnxText, {}};
     const bool hasNode = contains(head, "node {") || contains(head, "node{");
     if (hasNode &&
         (contains(head, "compute_cost:") || contains(head, "preceding_node:") || contains(head, "output_info")))
-        return {FileKind::Unknown, "a TensorFlow CostGraphDef in text form"};
+        return {Format::Unknown, "a TensorFlow CostGraphDef in text form"};
     if (contains(head, "meta_graphs {") || contains(head, "saved_model_schema_version:"))
-        return {FileKind::Unknown, "a TensorFlow SavedModel in text form"};
+        return {Format::Unknown, "a TensorFlow SavedModel in text form"};
     if (hasNode && (contains(head, "op: \"") || contains(head, "op:\"")))
-        return {FileKind::Unknown, "a TensorFlow GraphDef in text form"};
+        return {Format::Unknown, "a TensorFlow GraphDef in text form"};
     if (contains(head, "forward_compute_time="))
-        return {FileKind::Unknown, "a PipeDream graph.txt (its graph.dot can be opened)"};
+        return {Format::Unknown, "a PipeDream graph.txt (its graph.dot can be opened)"};
     return {};
 }
 
@@ -274,26 +274,38 @@ Recognition recogniseText(std::string_view head) {
 
 Recognition recognise(std::string_view head, std::int64_t fileSize) {
     if (head.starts_with(std::string_view("SQLite format 3\0", 16)))
-        return {FileKind::Project, {}};
+        return {Format::Project, {}};
     if (contains(head.substr(0, 256), "placewright-policy"))
-        return {FileKind::Policy, {}};
+        return {Format::Policy, {}};
     if (looksLikeOnnx(head, fileSize))
-        return {FileKind::Onnx, {}};
+        return {Format::Onnx, {}};
     if (head.find('\0') != std::string_view::npos)
-        return {FileKind::Unknown, foreignBinary(head)};
+        return {Format::Unknown, foreignBinary(head)};
     std::string_view text = head;
     if (text.starts_with("\xef\xbb\xbf"))
         text.remove_prefix(3);
     Recognition found = recogniseText(text);
-    if (found.kind == FileKind::Unknown && found.foreign.empty())
+    if (found.format == Format::Unknown && found.foreign.empty())
         found.foreign = foreignBinary(head);
     return found;
+}
+
+FileKind kindOf(Format format) {
+    switch (format) {
+    case Format::Unknown: return FileKind::Unknown;
+    case Format::PlacementJson:
+    case Format::PlacementCsv: return FileKind::Placement;
+    case Format::DevicesJson: return FileKind::DeviceSet;
+    case Format::Project: return FileKind::Project;
+    case Format::Policy: return FileKind::Policy;
+    default: return FileKind::Graph;
+    }
 }
 
 Result<FileKind> sniff(const std::string& path) {
     PW_TRY(const OpenFile file, openRegularFile(path));
     PW_TRY(const std::string head, readUpTo(file, kHeadBytes, path));
-    return recognise(head, file.size).kind;
+    return kindOf(recognise(head, file.size).format);
 }
 
 } // namespace pw::formats

@@ -7,8 +7,23 @@ namespace pw::formats {
 /// How much of a file is looked at.
 constexpr std::size_t kHeadBytes = 8192;
 
+/// Every format that is told apart.
+enum class Format {
+    Unknown,
+    Onnx,
+    OnnxText,
+    Dot,
+    GraphJson,
+    PlacementJson,
+    PlacementCsv,
+    DevicesJson,
+    Project,
+    Policy,
+};
+FileKind kindOf(Format format);
+
 struct Recognition {
-    FileKind kind = FileKind::Unknown;
+    Format format = Format::Unknown;
     std::string foreign; ///< for Unknown: what it is instead, "" if that is not known either
 };
 

@@ -35,6 +35,10 @@ OpId Net::emit(OpSpec spec) {
     op.phase = m_phase;
     op.colocation = spec.colocation.empty() ? m_defaultColocation : std::move(spec.colocation);
     op.flops = spec.flops;
+    if (m_expert.layer >= 0)
+        op.attributes.emplace_back("expert_layer", std::to_string(m_expert.layer));
+    if (m_expert.branch >= 0)
+        op.attributes.emplace_back("expert_branch", std::to_string(m_expert.branch));
     const OpId id = m_builder.addOp(std::move(op));
     bool needsGradient = false;
     for (const TensorId input : spec.inputs) {
@@ -85,7 +89,7 @@ TensorId Net::variable(std::string name, Dims dims, bool isTrainable) {
     op.paramBytes = m_builder.tensor(value).bytes;
     op.colocation = op.name;
     m_variableOf.emplace(value.value(), m_variables.size());
-    m_variables.push_back({value, op.name, isTrainable});
+    m_variables.push_back({value, op.name, isTrainable, m_expert});
     if (isTrainable)
         markNeedsGradient(value);
     return value;
@@ -112,7 +116,7 @@ bool Net::needsGradient(TensorId tensor) const {
 
 void Net::setGradient(OpId op, GradientRule rule, bool isTuple) {
     if (m_options.training)
-        m_records.push_back({op, m_prefix, std::move(rule), isTuple});
+        m_records.push_back({op, m_prefix, std::move(rule), isTuple, m_expert});
 }
 
 void Net::addGradient(TensorId input, TensorId gradient) {
@@ -131,6 +135,7 @@ std::string Net::gradientKey(OpId forward) {
 
 void Net::runRule(const Record& record, std::span<const TensorId> gradients) {
     m_prefix = "gradients/" + record.prefix;
+    const Expert expert(*this, record.expert);
     m_defaultColocation = gradientKey(record.op);
     m_pending.clear();
     record.rule(gradients);
@@ -179,6 +184,7 @@ void Net::backward(TensorId loss) {
     m_gradients[loss.value()].push_back(emitValue(std::move(seed)));
     for (auto record = m_records.rbegin(); record != m_records.rend(); ++record) {
         m_prefix = "gradients/" + record->prefix;
+        const Expert expert(*this, record->expert);
         std::vector<TensorId> gradients;
         bool any = false;
         for (std::size_t i = 0; i < m_builder.outputCount(record->op); ++i) {

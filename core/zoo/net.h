@@ -46,10 +46,19 @@ struct OpSpec {
     std::string colocation = {};
 };
 
+/// The rules of human experts (as Placeto's authors' and Mirhoseini's baselines state them [R+]): recurrent nets and stacks
+/// put contiguous layers on the devices in order; branching image nets put branch number b on device b mod D and joins
+/// on device 0. Becomes the op attributes "expert_layer" and "expert_branch", which the placer `expert` reads.
+struct ExpertTag {
+    int layer = -1;  ///< 0, 1, ... from input to output; -1 = none
+    int branch = -1; ///< 0 = trunk and joins; -1 = none
+};
+
 struct Variable {
     TensorId value;
     std::string key; ///< colocation key of the variable and everything that changes it
     bool isTrainable = true;
+    ExpertTag expert = {};
 };
 
 /// Emits a network op by op and remembers, per forward op, how to emit its gradient. Names are scoped as TensorFlow's:
@@ -72,6 +81,19 @@ public:
     private:
         Net& m_net;
         std::size_t m_length;
+    };
+
+    /// Where a human expert would put the ops emitted while it lives (see ExpertTag); gradients and updates follow.
+    class Expert {
+    public:
+        Expert(Net& net, ExpertTag tag) : m_net(net), m_outer(net.m_expert) { net.m_expert = tag; }
+        ~Expert() { m_net.m_expert = m_outer; }
+        Expert(const Expert&) = delete;
+        Expert& operator=(const Expert&) = delete;
+
+    private:
+        Net& m_net;
+        ExpertTag m_outer;
     };
 
     OpId emit(OpSpec spec);
@@ -118,6 +140,7 @@ private:
         std::string prefix;
         GradientRule rule;
         bool isTuple = false;
+        ExpertTag expert;
     };
 
     std::string uniqueName(std::string name);
@@ -130,6 +153,7 @@ private:
     Phase m_phase = Phase::Forward;
     std::string m_prefix; ///< "A/B/" or empty
     std::string m_defaultColocation; ///< of ops emitted by a gradient rule
+    ExpertTag m_expert;
     std::unordered_map<std::string, int> m_names;
     std::vector<Variable> m_variables;
     std::unordered_map<std::uint32_t, std::size_t> m_variableOf; ///< tensor -> index into m_variables

@@ -41,6 +41,7 @@ TensorId joined(Net& net, const std::vector<TensorId>& parts, const char* name, 
 
 Target targetOf(Net& net, const Variable& variable) {
     const Net::Scope scope(net, "gradients/" + variable.key);
+    const Net::Expert expert(net, variable.expert);
     const std::vector<TensorId> indices = net.sparseUses(variable.value);
     if (indices.empty())
         return {variable, net.sumOf(variable.value), TensorId()};
@@ -55,6 +56,7 @@ TensorId clipFactor(Net& net, const std::vector<Target>& targets) {
     std::vector<TensorId> norms;
     for (const Target& target : targets) {
         const Net::Scope scope(net, target.variable.key);
+        const Net::Expert expert(net, target.variable.expert);
         OpSpec norm{.type = "L2Loss", .inputs = {target.gradient}, .flops = 2.0 * net.elements(target.gradient),
                     .colocation = target.variable.key};
         norm.outputs.push_back({{}});
@@ -74,6 +76,7 @@ TensorId clipFactor(Net& net, const std::vector<Target>& targets) {
 
 void update(Net& net, const Target& target, TensorId factor, const UpdateRule& rule) {
     const Net::Scope scope(net, target.variable.key);
+    const Net::Expert expert(net, target.variable.expert);
     const std::string& key = target.variable.key;
     TensorId gradient = target.gradient;
     if (factor.isValid()) {

@@ -40,13 +40,13 @@ private Q_SLOTS:
         const auto kind = [&](std::string_view content) {
             return formats::sniff(m_folder.write("x", content)).value();
         };
-        QCOMPARE(kind("/* c */ strict digraph \"x\" {}"), FileKind::Dot);
-        QCOMPARE(kind("// c\n# line\ngraph{a}"), FileKind::Dot);
-        QCOMPARE(kind("ir_version: 3\ngraph {\n"), FileKind::OnnxText);
-        QCOMPARE(kind("{\"format\" : \"placewright-graph\"}"), FileKind::GraphJson);
-        QCOMPARE(kind("\xef\xbb\xbf{\"version\": 1, \"format\":\"placewright-placement\"}"), FileKind::PlacementJson);
-        QCOMPARE(kind("{\"format\": \"placewright-devices\"}"), FileKind::DevicesJson);
-        QCOMPARE(kind("op,device\na,b\n"), FileKind::PlacementCsv);
+        QCOMPARE(kind("/* c */ strict digraph \"x\" {}"), FileKind::Graph);
+        QCOMPARE(kind("// c\n# line\ngraph{a}"), FileKind::Graph);
+        QCOMPARE(kind("ir_version: 3\ngraph {\n"), FileKind::Graph);
+        QCOMPARE(kind("{\"format\" : \"placewright-graph\"}"), FileKind::Graph);
+        QCOMPARE(kind("\xef\xbb\xbf{\"version\": 1, \"format\":\"placewright-placement\"}"), FileKind::Placement);
+        QCOMPARE(kind("{\"format\": \"placewright-devices\"}"), FileKind::DeviceSet);
+        QCOMPARE(kind("op,device\na,b\n"), FileKind::Placement);
         QCOMPARE(kind(std::string_view("SQLite format 3\0abc", 19)), FileKind::Project);
         QCOMPARE(kind(""), FileKind::Unknown);
         QCOMPARE(kind("hello"), FileKind::Unknown);

@@ -238,7 +238,7 @@ private Q_SLOTS:
         const GraphPtr graph = w2();
         const auto placement = placementOf({0, 1, 0, 1, 1});
         for (const char* name : {"p.graph.json", "p.dot"}) {
-            QVERIFY(formats::saveGraph(*graph, m_folder.path(name), placement, &devices));
+            QVERIFY(formats::saveGraph(*graph, m_folder.path(name), {placement, &devices, {}}));
             const auto back = formats::loadGraph(m_folder.path(name));
             QVERIFY2(back, back ? "" : back.error().toString().c_str());
             QCOMPARE((*back)->op(OpId(1)).device, std::string("gpu:1"));

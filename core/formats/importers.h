@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/formats/file_handle.h"
+#include "core/formats/formats.h"
+
+namespace pw::formats {
+
+/// A graph file on its way to its importer.
+struct Source {
+    const OpenFile& file;
+    const std::string& path;
+    std::string baseName; ///< without folder and known endings: the name of a graph that has none
+
+    /// The whole file, for formats that are text; refuses more than 512 MB.
+    Result<std::string> text() const;
+};
+
+// One importer per graph format. Errors carry the place; the file is filled in by loadGraph().
+Result<GraphPtr> importOnnx(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importOnnxText(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importDot(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions& options);
+
+} // namespace pw::formats
