@@ -13,8 +13,8 @@ TensorId sliceStep(Net& net, TensorId x, std::size_t axis) {
     return net.emitValue(std::move(spec));
 }
 
-TensorId reshape(Net& net, TensorId x, Dims dims) {
-    OpSpec spec{.type = "Reshape", .inputs = {x}, .isFree = true};
+TensorId reshape(Net& net, TensorId x, Dims dims, const char* type) {
+    OpSpec spec{.type = type, .inputs = {x}, .isFree = true};
     spec.outputs.push_back({std::move(dims)});
     const TensorId y = net.emitValue(std::move(spec));
     net.setGradient(net.producer(y), [&net, x](std::span<const TensorId> dy) {

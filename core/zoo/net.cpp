@@ -57,7 +57,7 @@ OpId Net::emit(OpSpec spec) {
         tensor.shapeKnown = true;
         moved += static_cast<double>(tensor.bytes);
         const TensorId made = m_builder.addOutput(id, std::move(tensor));
-        if (needsGradient && m_phase == Phase::Forward)
+        if (needsGradient && !spec.stopsGradient && m_phase == Phase::Forward)
             markNeedsGradient(made);
     }
     if (spec.isFree)

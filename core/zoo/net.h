@@ -42,6 +42,7 @@ struct OpSpec {
     double flops = 0.0;
     double bytesMoved = -1.0;
     bool isFree = false; ///< moves nothing: shapes, aliases
+    bool stopsGradient = false;
     std::vector<OpId> controls = {};
     std::string colocation = {};
 };
