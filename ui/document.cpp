@@ -29,13 +29,11 @@ void findSingle(Situation& situation) {
     }
 }
 
-Result<std::shared_ptr<const Situation>> makeSituation(GraphPtr graph, DeviceSet devices, std::size_t groups,
+Result<std::shared_ptr<const Situation>> makeSituation(GraphPtr graph, DeviceSet devices, GroupingOptions grouping,
                                                        SimOptions options) {
-    GroupingOptions grouping;
-    grouping.targetGroups = groups;
     auto situation = std::make_shared<Situation>();
     PW_TRY(situation->problem,
-           PlacementProblem::compile(std::move(graph), std::move(devices), grouping, options));
+           PlacementProblem::compile(std::move(graph), std::move(devices), std::move(grouping), options));
     situation->bounds = lowerBounds(*situation->problem);
     if (situation->problem->opCount() > 0)
         findSingle(*situation);
@@ -185,10 +183,10 @@ void Document::setCurrentDevices(const std::string& hash) {
     compile();
 }
 
-void Document::setTargetGroups(std::size_t groups) {
-    if (groups == m_targetGroups)
+void Document::setGrouping(const GroupingOptions& grouping) {
+    if (grouping == m_grouping)
         return;
-    m_targetGroups = groups;
+    m_grouping = grouping;
     compile();
 }
 
@@ -211,8 +209,8 @@ void Document::compile() {
     }
     m_compileJob.start<std::shared_ptr<const Situation>>(
         tr("Preparing %1").arg(words::fromUtf8(current->name())),
-        [current, set = devices(), groups = m_targetGroups, options = m_simOptions](JobContext&) {
-            return makeSituation(current, set, groups, options);
+        [current, set = devices(), grouping = m_grouping, options = m_simOptions](JobContext&) {
+            return makeSituation(current, set, grouping, options);
         },
         [this](Result<std::shared_ptr<const Situation>> result) {
             if (!result) {

@@ -85,8 +85,8 @@ public:
     void setCurrentDevices(const std::string& hash);
     bool isPreset(const std::string& deviceHash) const;
 
-    std::size_t targetGroups() const { return m_targetGroups; }
-    void setTargetGroups(std::size_t groups);
+    const GroupingOptions& grouping() const { return m_grouping; }
+    void setGrouping(const GroupingOptions& grouping); ///< groups made by hand count for graphs that have such ops
     const SimOptions& simOptions() const { return m_simOptions; }
     void setSimOptions(const SimOptions& options);
 
@@ -148,7 +148,7 @@ private:
     std::vector<std::string> m_deviceHashes;
     std::size_t m_currentDevices = 0;
     std::size_t m_presetCount = 0;
-    std::size_t m_targetGroups = 128;
+    GroupingOptions m_grouping{.targetGroups = 128};
     SimOptions m_simOptions;
     std::shared_ptr<const Situation> m_situation;
     std::vector<PlacementEntry> m_placements;

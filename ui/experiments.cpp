@@ -30,7 +30,7 @@ private:
     learn::Bytes m_policy;
 };
 
-RunSpec specFor(const PlacementProblem& problem, std::string kind, std::string method, std::size_t groups) {
+RunSpec specFor(const PlacementProblem& problem, std::string kind, std::string method) {
     RunSpec spec;
     spec.kind = std::move(kind);
     spec.method = std::move(method);
@@ -38,7 +38,7 @@ RunSpec specFor(const PlacementProblem& problem, std::string kind, std::string m
     spec.graphName = problem.graph().name();
     spec.deviceSetHash = problem.devices().hash();
     spec.deviceSetName = problem.devices().name();
-    spec.groups = groups;
+    spec.grouping = problem.groupingOptions();
     spec.sim = problem.options();
     return spec;
 }
@@ -114,7 +114,7 @@ void Experiments::place(const std::string& method, double maxSeconds, std::uint6
         Q_EMIT failed({ErrorCode::Invalid, problem ? "there is no such method in this build" : "no graph is ready to be placed", {}, {}});
         return;
     }
-    RunSpec spec = specFor(*problem, "place", method, m_document->targetGroups());
+    RunSpec spec = specFor(*problem, "place", method);
     spec.maxSeconds = maxSeconds;
     spec.seed = seed;
     spec.pins = currentPins();
@@ -135,7 +135,8 @@ void Experiments::train(const TrainRequest& request) {
     spec.graphName = request.graphs.empty() ? std::string() : titleOf(*request.graphs.front());
     spec.deviceSetHash = request.devices.hash();
     spec.deviceSetName = request.devices.name();
-    spec.groups = request.groups;
+    spec.grouping = m_document->grouping();
+    spec.grouping.targetGroups = request.groups;
     spec.sim = request.sim;
     spec.seed = request.seed;
     spec.maxEpisodes = request.maxEpisodes;
@@ -146,12 +147,10 @@ void Experiments::train(const TrainRequest& request) {
            [spec, request, services = m_services, repository = m_project->repository()](
                RunMailbox* mailbox, JobContext& context) -> Result<RunOutcome> {
                PW_TRY(const learn::Library* library, loadLibrary(services));
-               GroupingOptions grouping;
-               grouping.targetGroups = request.groups;
                std::vector<ProblemPtr> problems;
                for (const auto& graph : request.graphs) {
                    PW_TRY(ProblemPtr problem,
-                          PlacementProblem::compile(graph, request.devices, grouping, request.sim));
+                          PlacementProblem::compile(graph, request.devices, spec.grouping, request.sim));
                    problems.push_back(std::move(problem));
                }
                return runTraining(spec, problems, *library, repository, 0, mailbox, context);
@@ -190,7 +189,7 @@ void Experiments::startInference(std::function<Result<learn::Bytes>()> policy) {
         Q_EMIT failed({ErrorCode::Invalid, "no graph is ready to be placed", {}, {}});
         return;
     }
-    RunSpec spec = specFor(*problem, "infer", "placeto", m_document->targetGroups());
+    RunSpec spec = specFor(*problem, "infer", "placeto");
     spec.graphName = titleOf(problem->graph());
     launch(spec, QStringLiteral("infer"), false,
            [spec, problem, policy = std::move(policy), services = m_services, repository = m_project->repository()](

@@ -32,7 +32,6 @@ Result<int> runCompare(const Cli& cli, const CompareOptions& options) {
     plan.place.maxEvaluations = options.budgetEvaluations;
     plan.place.maxSeconds = options.budgetSeconds;
     plan.seeds = options.seeds;
-    plan.targetGroups = options.problem.groups;
     PW_TRY(const RepositoryPtr repository, cli.repository());
     std::vector<ComparisonRow> rows;
     for (const std::string& spec : options.graphs) {

@@ -44,7 +44,7 @@ Result<std::vector<ComparisonRow>> compareMethods(const Cli& cli, const ProblemP
         for (int seed = 0; seed < plan.seeds && !(cli.interrupted() && !results.empty()); ++seed) {
             PlaceOptions options = plan.place;
             options.seed = plan.place.seed + static_cast<std::uint64_t>(seed);
-            PW_TRY(PlaceResult result, runPlacer(cli, problem, *placer, options, plan.targetGroups, repository));
+            PW_TRY(PlaceResult result, runPlacer(cli, problem, *placer, options, repository));
             results.push_back(std::move(result));
         }
         rows.push_back(summarise(problem->graph().name(), method, results));

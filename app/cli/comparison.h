@@ -22,7 +22,6 @@ struct ComparisonPlan {
     std::vector<std::string> methods;
     PlaceOptions place;
     int seeds = 1;
-    std::size_t targetGroups = 0;
 };
 
 /// Runs every method on `problem`. Methods that fail for lack of a part of the program are errors.

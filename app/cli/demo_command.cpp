@@ -45,7 +45,7 @@ ComparisonRow rowOf(const PlacementProblem& problem, const std::string& method, 
 Result<PlaceResult> placeWith(const Cli& cli, Story& story, const std::string& method) {
     PW_TRY(const Placer* placer, findPlacer(cli, method));
     PW_TRY(PlaceResult result,
-           runPlacer(cli, story.problem, *placer, {}, ProblemInput::kDefaultGroups, story.repository));
+           runPlacer(cli, story.problem, *placer, {}, story.repository));
     story.rows.push_back(rowOf(*story.problem, method, result));
     return result;
 }
@@ -54,7 +54,7 @@ Status trainPlaceto(const Cli& cli, Story& story, double seconds) {
     PW_TRY(const learn::Library* library, learn::load());
     PlaceOptions options;
     options.maxSeconds = seconds;
-    RunSpec spec = placementSpec(*story.problem, "placeto", options, ProblemInput::kDefaultGroups);
+    RunSpec spec = placementSpec(*story.problem, "placeto", options);
     spec.kind = "train";
     JobContext context = cli.jobContext();
     PW_TRY(RunOutcome outcome,

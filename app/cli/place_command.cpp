@@ -24,7 +24,7 @@ Result<int> runPlace(const Cli& cli, const PlaceCommandOptions& options) {
     PlaceOptions place = options.place;
     PW_TRY(place.parameters, parseSettings(options.settings));
     PW_TRY(const PlaceResult result,
-           runPlacer(cli, problem, *placer, place, options.problem.groups, repository));
+           runPlacer(cli, problem, *placer, place, repository));
     Json json = placeResultJson(*problem, options.method, result);
     PW_CHECK(addPlacementOutput(json, *problem, options.method, place.seed, result, options.output));
     if (cli.json)

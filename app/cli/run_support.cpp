@@ -4,8 +4,7 @@
 
 namespace pw::cli {
 
-RunSpec placementSpec(const PlacementProblem& problem, const std::string& method, const PlaceOptions& options,
-                      std::size_t targetGroups) {
+RunSpec placementSpec(const PlacementProblem& problem, const std::string& method, const PlaceOptions& options) {
     RunSpec spec;
     spec.kind = "place";
     spec.method = method;
@@ -13,7 +12,7 @@ RunSpec placementSpec(const PlacementProblem& problem, const std::string& method
     spec.graphName = problem.graph().name();
     spec.deviceSetHash = problem.devices().hash();
     spec.deviceSetName = problem.devices().name();
-    spec.groups = targetGroups;
+    spec.grouping = problem.groupingOptions();
     spec.sim = problem.options();
     spec.seed = options.seed;
     spec.maxEvaluations = options.maxEvaluations;
@@ -23,9 +22,9 @@ RunSpec placementSpec(const PlacementProblem& problem, const std::string& method
 }
 
 Result<PlaceResult> runPlacer(const Cli& cli, const ProblemPtr& problem, const Placer& placer, const PlaceOptions& options,
-                              std::size_t targetGroups, const RepositoryPtr& repository) {
+                              const RepositoryPtr& repository) {
     JobContext context = cli.jobContext();
-    const RunSpec spec = placementSpec(*problem, placer.name(), options, targetGroups);
+    const RunSpec spec = placementSpec(*problem, placer.name(), options);
     PW_TRY(RunOutcome outcome, runPlacement(spec, problem, placer, repository, nullptr, context));
     return std::move(outcome.results.front());
 }

@@ -48,7 +48,7 @@ Result<Prepared> prepareNew(const Cli& cli, const TrainOptions& options) {
     place.maxSeconds = options.budgetSeconds;
     PW_TRY(place.parameters, parseSettings(options.settings));
     RunSpec& spec = prepared.spec;
-    spec = placementSpec(*prepared.problems.front(), options.method, place, options.problem.groups);
+    spec = placementSpec(*prepared.problems.front(), options.method, place);
     spec.kind = "train";
     spec.maxEpisodes = options.episodes;
     spec.device = options.device;

@@ -85,7 +85,7 @@ void ScreenshotTour::addSteps(double trainSeconds) {
         ui::TrainRequest request;
         request.graphs = {document->graph()};
         request.devices = document->devices();
-        request.groups = document->targetGroups();
+        request.groups = document->grouping().targetGroups;
         request.maxSeconds = trainSeconds;
         w->experiments()->train(request);
         w->curvesDock()->raisePanel(w->rewards());

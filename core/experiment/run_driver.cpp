@@ -301,7 +301,7 @@ std::optional<std::string> firstDifference(const RunSpec& a, const RunSpec& b) {
         return "graphs";
     if (a.deviceSetHash != b.deviceSetHash)
         return "device set";
-    if (a.groups != b.groups)
+    if (a.grouping != b.grouping)
         return "groups";
     if (a.sim != b.sim)
         return "simulator options";
@@ -429,8 +429,6 @@ Result<std::vector<ProblemPtr>> loadProblems(const RunSpec& spec, const RunRepos
         return fail(ErrorCode::NotFound, "the run's device set is not in the project", {}, repository.path());
     PW_TRY(const DeviceSet devices, repository.loadDeviceSet(devicesRow->id));
     PW_TRY(const auto graphs, repository.graphs());
-    GroupingOptions grouping;
-    grouping.targetGroups = spec.groups;
     std::vector<ProblemPtr> problems;
     for (const auto& hash : spec.graphHashes) {
         const auto row =
@@ -438,7 +436,7 @@ Result<std::vector<ProblemPtr>> loadProblems(const RunSpec& spec, const RunRepos
         if (row == graphs.end())
             return fail(ErrorCode::NotFound, "a graph of the run is not in the project", {}, repository.path());
         PW_TRY(GraphPtr graph, repository.loadGraph(row->id));
-        PW_TRY(ProblemPtr problem, PlacementProblem::compile(std::move(graph), devices, grouping, spec.sim));
+        PW_TRY(ProblemPtr problem, PlacementProblem::compile(std::move(graph), devices, spec.grouping, spec.sim));
         problems.push_back(std::move(problem));
     }
     return problems;

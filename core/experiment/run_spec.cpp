@@ -77,6 +77,39 @@ public:
         }
     }
 
+    void flag(const char* key, bool& field) {
+        if (const Json* value = find(key)) {
+            if (value->is_boolean())
+                field = value->get<bool>();
+            else
+                reject(key, "must be true or false");
+        }
+    }
+
+    void grouping(const char* key, GroupingOptions& field) {
+        const Json* value = find(key);
+        if (value == nullptr)
+            return;
+        if (!value->is_object())
+            return reject(key, "must be an object");
+        Reader inner(*value);
+        inner.flag("colocation", field.colocation);
+        inner.flag("coplacement", field.coplacement);
+        inner.integer("scope_depth", field.scopeDepth);
+        const Json* groups = inner.find("by_hand");
+        if (groups != nullptr && !groups->is_array())
+            inner.reject("by_hand", "must be a list of lists of op names");
+        for (std::size_t i = 0; groups != nullptr && groups->is_array() && i < groups->size(); ++i) {
+            const Json group = {{"by_hand", (*groups)[i]}};
+            Reader names(group);
+            names.texts("by_hand", field.byHand.emplace_back());
+            if (!names.m_status)
+                inner.m_status = names.m_status;
+        }
+        if (m_status)
+            m_status = inner.m_status;
+    }
+
     void reject(const char* key, const char* what) {
         if (m_status)
             m_status = badKey(key, what);
@@ -101,6 +134,34 @@ void addMap(Hasher& hasher, const std::map<std::string, std::string>& map) {
     }
 }
 
+/// Nothing but a target: then specification and hash are as they were before there was more to say.
+bool isPlain(const GroupingOptions& grouping) {
+    GroupingOptions plain;
+    plain.targetGroups = grouping.targetGroups;
+    return grouping == plain;
+}
+
+void addGrouping(Hasher& hasher, const GroupingOptions& grouping) {
+    if (isPlain(grouping))
+        return;
+    hasher.add(static_cast<int>(grouping.colocation));
+    hasher.add(static_cast<int>(grouping.coplacement));
+    hasher.add(grouping.scopeDepth);
+    hasher.add(grouping.byHand.size());
+    for (const auto& group : grouping.byHand) {
+        hasher.add(group.size());
+        for (const std::string& op : group)
+            hasher.add(op);
+    }
+}
+
+Json groupingJson(const GroupingOptions& grouping) {
+    return {{"colocation", grouping.colocation},
+            {"coplacement", grouping.coplacement},
+            {"scope_depth", grouping.scopeDepth},
+            {"by_hand", grouping.byHand}};
+}
+
 } // namespace
 
 std::string RunSpec::hash() const {
@@ -112,7 +173,8 @@ std::string RunSpec::hash() const {
     for (const auto& graph : graphHashes)
         hasher.add(graph);
     hasher.add(deviceSetHash);
-    hasher.add(groups);
+    hasher.add(grouping.targetGroups);
+    addGrouping(hasher, grouping);
     hasher.add(simModelName(sim.model));
     hasher.add(sim.memoryHeadroomPct);
     hasher.add(seed);
@@ -126,14 +188,14 @@ std::string RunSpec::hash() const {
 }
 
 std::string RunSpec::toJson() const {
-    const Json json = {
+    Json json = {
         {"kind", kind},
         {"method", method},
         {"graph_hashes", graphHashes},
         {"graph_name", graphName},
         {"device_set_hash", deviceSetHash},
         {"device_set_name", deviceSetName},
-        {"groups", groups},
+        {"groups", grouping.targetGroups},
         {"sim_model", simModelName(sim.model)},
         {"memory_headroom_pct", sim.memoryHeadroomPct},
         {"seed", seed},
@@ -144,6 +206,8 @@ std::string RunSpec::toJson() const {
         {"parameters", parameters},
         {"pins", pins},
     };
+    if (!isPlain(grouping))
+        json["grouping"] = groupingJson(grouping);
     // why: names come from foreign files; a byte that is not UTF-8 must not throw here
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -161,7 +225,8 @@ Result<RunSpec> RunSpec::fromJson(std::string_view text) {
     reader.text("graph_name", spec.graphName);
     reader.text("device_set_hash", spec.deviceSetHash);
     reader.text("device_set_name", spec.deviceSetName);
-    reader.integer("groups", spec.groups);
+    reader.integer("groups", spec.grouping.targetGroups);
+    reader.grouping("grouping", spec.grouping);
     reader.text("sim_model", model);
     reader.number("memory_headroom_pct", spec.sim.memoryHeadroomPct);
     reader.integer("seed", spec.seed);

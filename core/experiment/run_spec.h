@@ -17,7 +17,7 @@ struct RunSpec {
     std::string graphName; ///< of the first graph, for people; not hashed
     std::string deviceSetHash;
     std::string deviceSetName; ///< not hashed
-    std::size_t groups = 0; ///< target group count, 0 = no merging
+    GroupingOptions grouping;
     SimOptions sim;
     std::uint64_t seed = 1;
     std::int64_t maxEvaluations = 0;

@@ -1,6 +1,9 @@
 #include "core/graph/colocation.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <string_view>
 #include <unordered_map>
@@ -103,24 +106,162 @@ std::vector<std::uint32_t> orderSets(std::size_t n, Arcs arcs, const std::vector
     return order;
 }
 
+/// Ops joined into sets, with the number of joins each rule made.
+class Joiner {
+public:
+    explicit Joiner(std::size_t n) : m_parent(n), m_joins(n) {
+        for (std::size_t i = 0; i < n; ++i)
+            m_parent[i] = static_cast<std::uint32_t>(i);
+    }
+
+    std::uint32_t root(std::uint32_t at) {
+        for (; m_parent[at] != at; at = m_parent[at])
+            m_parent[at] = m_parent[m_parent[at]];
+        return at;
+    }
+    using Rule = std::uint32_t Grouping::Joins::*;
+    /// True if they were apart.
+    bool join(std::uint32_t a, std::uint32_t b, Rule rule) {
+        a = root(a);
+        b = root(b);
+        if (a == b)
+            return false;
+        if (a > b)
+            std::swap(a, b);
+        m_parent[b] = a;
+        addJoins(m_joins[a], m_joins[b]);
+        ++(m_joins[a].*rule);
+        return true;
+    }
+    const Grouping::Joins& joinsOf(std::uint32_t root) const { return m_joins[root]; }
+
+private:
+    std::vector<std::uint32_t> m_parent;
+    std::vector<Grouping::Joins> m_joins;
+};
+
+/// Joins the ops that `keyOf` gives one non-empty key. Returns the number of keys that hold at least two ops.
+template<typename KeyOf>
+std::size_t joinByKey(const OpGraph& graph, Joiner& joiner, Joiner::Rule rule, const KeyOf& keyOf) {
+    std::unordered_map<decltype(keyOf(OpId(0))), std::pair<std::uint32_t, std::size_t>> byKey; // first op, members
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < graph.opCount(); ++i) {
+        const auto key = keyOf(OpId(i));
+        if (key == decltype(key){})
+            continue;
+        const auto [found, isNew] = byKey.try_emplace(key, static_cast<std::uint32_t>(i), 0);
+        shared += ++found->second.second == 2 ? 1 : 0;
+        if (!isNew)
+            joiner.join(found->second.first, static_cast<std::uint32_t>(i), rule);
+    }
+    return shared;
+}
+
+/// Per scope: its ancestor at `depth`, or 0 (the root) for the root itself.
+std::vector<std::uint32_t> scopesAtDepth(const OpGraph& graph, std::size_t depth) {
+    std::vector<std::uint32_t> ancestor(graph.scopeCount(), 0);
+    std::vector<std::size_t> depthOf(graph.scopeCount(), 0);
+    for (std::size_t i = 1; i < graph.scopeCount(); ++i) { // parents come before their children
+        const std::size_t parent = graph.scope(ScopeId(i)).parent.index();
+        depthOf[i] = depthOf[parent] + 1;
+        ancestor[i] = depthOf[i] <= depth ? static_cast<std::uint32_t>(i) : ancestor[parent];
+    }
+    return ancestor;
+}
+
+std::string counted(std::size_t value, const char* one, const char* many) {
+    return text::grouped(static_cast<std::int64_t>(value)) + " " + (value == 1 ? one : many);
+}
+
+/// Marks the ops in `isByHand`.
+std::string joinByHand(const OpGraph& graph, const GroupingOptions& options, Joiner& joiner, std::vector<bool>& isByHand) {
+    std::size_t ops = 0;
+    std::size_t missing = 0;
+    for (const auto& names : options.byHand) {
+        std::optional<OpId> first;
+        for (const std::string& name : names) {
+            const auto op = graph.findOp(name);
+            if (!op) {
+                ++missing;
+                continue;
+            }
+            ++ops;
+            isByHand[op->index()] = true;
+            if (first)
+                joiner.join(first->value(), op->value(), &Grouping::Joins::byHand);
+            else
+                first = op;
+        }
+    }
+    return "by hand: " + counted(ops, "op", "ops") + " in " + counted(options.byHand.size(), "group", "groups") +
+           (missing > 0 ? ", " + counted(missing, "name", "names") + " not in the graph" : std::string());
+}
+
+/// Per op that is the first of its set: does the set hold a marked op?
+std::vector<bool> setsOf(Joiner& joiner, const std::vector<bool>& isMarked) {
+    std::vector<bool> found(isMarked.size(), false);
+    for (std::size_t i = 0; i < isMarked.size(); ++i) {
+        if (isMarked[i])
+            found[joiner.root(static_cast<std::uint32_t>(i))] = true;
+    }
+    return found;
+}
+
+void numberSets(Joiner& joiner, const std::vector<bool>& isByHand, ForcedSets& sets) {
+    const std::size_t n = isByHand.size();
+    constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    std::vector<std::uint32_t> numberOf(n, kNone);
+    sets.setOf.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t root = joiner.root(static_cast<std::uint32_t>(i));
+        if (numberOf[root] == kNone) {
+            numberOf[root] = static_cast<std::uint32_t>(sets.count++);
+            sets.joins.push_back(joiner.joinsOf(root));
+            sets.isFrozen.push_back(false);
+        }
+        sets.setOf[i] = numberOf[root];
+        if (isByHand[i])
+            sets.isFrozen[sets.setOf[i]] = true;
+    }
+}
+
 } // namespace
 
-ColocatedSets colocate(const OpGraph& graph, bool useKeys) {
-    ColocatedSets sets;
+void addJoins(Grouping::Joins& to, const Grouping::Joins& from) {
+    to.colocation += from.colocation;
+    to.byHand += from.byHand;
+    to.scope += from.scope;
+    to.coplacement += from.coplacement;
+    to.traffic += from.traffic;
+    to.neighbours += from.neighbours;
+}
+
+ForcedSets forceSets(const OpGraph& graph, const GroupingOptions& options) {
+    ForcedSets sets;
     const std::size_t n = graph.opCount();
-    sets.setOf.resize(n);
-    std::unordered_map<std::string_view, std::pair<std::uint32_t, std::size_t>> byKey; // set, members
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::string& key = graph.op(OpId(i)).colocation;
-        if (!useKeys || key.empty()) {
-            sets.setOf[i] = static_cast<std::uint32_t>(sets.count++);
-            continue;
-        }
-        const auto [found, isNew] = byKey.try_emplace(key, static_cast<std::uint32_t>(sets.count), 0);
-        sets.count += isNew ? 1 : 0;
-        sets.keys += ++found->second.second == 2 ? 1 : 0;
-        sets.setOf[i] = found->second.first;
+    Joiner joiner(n);
+    std::vector<bool> isByHand(n, false);
+    if (!options.byHand.empty())
+        sets.report.push_back(joinByHand(graph, options, joiner, isByHand));
+    if (options.colocation) {
+        const std::size_t keys = joinByKey(graph, joiner, &Grouping::Joins::colocation,
+                                           [&](OpId id) { return std::string_view(graph.op(id).colocation); });
+        sets.report.push_back("colocation: " + counted(keys, "key", "keys"));
     }
+    if (options.scopeDepth > 0) {
+        const auto scopeOf = scopesAtDepth(graph, options.scopeDepth);
+        // A set counts as its first op, the variable: the updates of all variables are in one scope, which would fold
+        // everything into one group otherwise.
+        const std::vector<bool> isHandSet = setsOf(joiner, isByHand);
+        const std::size_t scopes = joinByKey(graph, joiner, &Grouping::Joins::scope, [&](OpId id) {
+            const bool isFirst = joiner.root(id.value()) == id.value();
+            return isFirst && !isHandSet[id.index()] ? scopeOf[graph.op(id).scope.index()] : 0U;
+        });
+        sets.report.push_back("scopes to depth " + std::to_string(options.scopeDepth) + ": " +
+                              counted(scopes, "scope", "scopes"));
+    }
+    numberSets(joiner, isByHand, sets);
+
     std::vector<std::uint32_t> place(sets.count, ~std::uint32_t{0});
     const auto opOrder = graph.topologicalOrder();
     for (std::size_t i = 0; i < opOrder.size(); ++i) {

@@ -6,8 +6,9 @@
 
 namespace pw::detail {
 
-Contraction::Contraction(std::vector<double> weights, std::span<const Arc> arcs, std::span<const Node> order)
-    : m_weight(std::move(weights)), m_parent(m_weight.size()), m_alive(m_weight.size(), true),
+Contraction::Contraction(std::vector<double> weights, std::span<const Arc> arcs, std::span<const Node> order,
+                         std::vector<bool> frozen)
+    : m_isFrozen(std::move(frozen)), m_merges(weights.size()), m_weight(std::move(weights)), m_parent(m_weight.size()), m_alive(m_weight.size(), true),
       m_position(m_weight.size()), m_successors(m_weight.size()), m_predecessors(m_weight.size()),
       m_aliveCount(m_weight.size()), m_seen(m_weight.size(), 0) {
     for (std::size_t i = 0; i < m_parent.size(); ++i) {
@@ -44,7 +45,8 @@ std::span<const Contraction::Node> Contraction::livePredecessors(Node node) {
 
 bool Contraction::fits(Node a, Node b, double cap) const {
     // why: a merge with a node that costs nothing makes no group dearer
-    return m_weight[a] + m_weight[b] <= cap || std::min(m_weight[a], m_weight[b]) == 0.0;
+    return !m_isFrozen[a] && !m_isFrozen[b] &&
+           (m_weight[a] + m_weight[b] <= cap || std::min(m_weight[a], m_weight[b]) == 0.0);
 }
 
 /// The nodes strictly between `from` and `to` in the order that `from` reaches (forward) or that reach `to`. Blocked: one of
@@ -154,6 +156,10 @@ Contraction::Node Contraction::merge(Node a, Node b, std::uint32_t position) {
     m_alive[gone] = false;
     m_parent[gone] = keep;
     m_weight[keep] += m_weight[gone];
+    m_merges[keep].pairs += m_merges[gone].pairs;
+    m_merges[keep].heaviest += m_merges[gone].heaviest;
+    m_merges[keep].neighbours += m_merges[gone].neighbours;
+    ++(m_merges[keep].*m_rule);
     m_position[keep] = position;
     m_successors[gone] = {};
     m_predecessors[gone] = {};
@@ -163,6 +169,7 @@ Contraction::Node Contraction::merge(Node a, Node b, std::uint32_t position) {
 
 std::size_t Contraction::mergePairs(std::span<const std::pair<Node, Node>> pairs, double cap, std::size_t target,
                                     std::size_t searchLimit) {
+    m_rule = &Merges::pairs;
     std::size_t merges = 0;
     for (const auto& pair : pairs) {
         if (m_aliveCount <= target)
@@ -179,6 +186,7 @@ std::size_t Contraction::mergePairs(std::span<const std::pair<Node, Node>> pairs
 }
 
 void Contraction::contractHeaviest(double cap, std::size_t target, std::size_t searchLimit) {
+    m_rule = &Merges::heaviest;
     const auto lighter = [](const Arc& a, const Arc& b) {
         return std::tuple(a.bytes, b.from, b.to) < std::tuple(b.bytes, a.from, a.to);
     };
@@ -204,6 +212,7 @@ void Contraction::contractHeaviest(double cap, std::size_t target, std::size_t s
 }
 
 void Contraction::mergeNeighboursInOrder(double cap, std::size_t target) {
+    m_rule = &Merges::neighbours;
     std::vector<Node> order;
     for (Node node = 0; node < m_alive.size(); ++node) {
         if (m_alive[node])

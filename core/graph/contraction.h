@@ -24,8 +24,9 @@ public:
         std::int64_t bytes = 0;
     };
 
-    /// `arcs` are distinct, without self-loops; `order` is a topological order of all nodes.
-    Contraction(std::vector<double> weights, std::span<const Arc> arcs, std::span<const Node> order);
+    /// `arcs` are distinct, without self-loops; `order` is a topological order of all nodes. Frozen nodes are never merged.
+    Contraction(std::vector<double> weights, std::span<const Arc> arcs, std::span<const Node> order,
+                std::vector<bool> frozen);
 
     std::size_t aliveCount() const { return m_aliveCount; }
     /// The node that a merged one went into, or itself.
@@ -44,6 +45,14 @@ public:
     /// Merges that a second path forbade, or that were given up on.
     std::size_t refused() const { return m_refused; }
 
+    /// Merges that went into a node, by the function that made them.
+    struct Merges {
+        std::uint32_t pairs = 0;
+        std::uint32_t heaviest = 0;
+        std::uint32_t neighbours = 0;
+    };
+    const Merges& mergesInto(Node node) const { return m_merges[node]; }
+
 private:
     using Key = std::uint64_t;
     static Key key(Node from, Node to) { return (Key{from} << 32) | to; }
@@ -58,6 +67,9 @@ private:
     void reorder(Node from, Node to);
     Node merge(Node a, Node b, std::uint32_t position);
 
+    std::vector<bool> m_isFrozen;
+    std::vector<Merges> m_merges;
+    std::uint32_t Merges::* m_rule = &Merges::pairs; ///< counts the merges that are being made
     std::vector<double> m_weight;
     std::vector<Node> m_parent;
     std::vector<bool> m_alive;

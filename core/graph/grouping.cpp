@@ -14,7 +14,7 @@ namespace pw {
 
 namespace {
 
-using detail::ColocatedSets;
+using detail::ForcedSets;
 using detail::Contraction;
 
 std::string count(std::size_t value, const char* one, const char* many) {
@@ -161,7 +161,7 @@ std::vector<std::uint32_t> positionsOf(std::span<const std::uint32_t> order) {
 }
 
 /// Weight per set; equal ones where no op costs anything.
-std::vector<double> weightsOf(const ColocatedSets& sets, std::span<const double> opCostUs) {
+std::vector<double> weightsOf(const ForcedSets& sets, std::span<const double> opCostUs) {
     std::vector<double> weights(sets.count, 0.0);
     for (std::size_t i = 0; i < sets.setOf.size() && i < opCostUs.size(); ++i)
         weights[sets.setOf[i]] += opCostUs[i];
@@ -173,7 +173,7 @@ std::vector<double> weightsOf(const ColocatedSets& sets, std::span<const double>
 /// Ops with exactly one distinct consumer, as (their set, the consumer's), from the back of the graph: so a chain grows from
 /// its end. Ops that share a key with others stay where their set is: an L2 loss would drag its variable, and with it every
 /// variable of the net, to the op that adds the losses up.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> onlyConsumers(const OpGraph& graph, const ColocatedSets& sets) {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> onlyConsumers(const OpGraph& graph, const ForcedSets& sets) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     std::vector<std::uint32_t> sizes(sets.count, 0);
     for (const std::uint32_t set : sets.setOf)
@@ -217,13 +217,15 @@ Grouping trivialGrouping(const OpGraph& graph) {
     const auto order = graph.topologicalOrder();
     for (std::size_t i = 0; i < order.size() && !graph.isCyclic(); ++i)
         position[order[i].index()] = static_cast<std::uint32_t>(i);
-    return finish(graph, {}, groupOf, position);
+    Grouping grouping = finish(graph, {}, groupOf, position);
+    grouping.joins.resize(grouping.groupCount());
+    return grouping;
 }
 
 Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCostUs, const GroupingOptions& options) {
     if (graph.isCyclic())
         return fail(ErrorCode::Invalid, "the graph has a cycle", "op \"" + graph.op(graph.cycle().front()).name + "\"");
-    const ColocatedSets sets = detail::colocate(graph, options.colocation);
+    const ForcedSets sets = detail::forceSets(graph, options);
     const std::vector<std::uint32_t> startPosition = positionsOf(sets.order);
     std::size_t turned = 0;
     const auto startArcs = arcsAlong(graph, sets.setOf, startPosition, turned);
@@ -231,12 +233,11 @@ Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCo
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     const double cap = options.targetGroups == 0 ? std::numeric_limits<double>::infinity()
                                                  : 2.0 * total / static_cast<double>(options.targetGroups);
-    Contraction contraction(std::move(weights), startArcs, sets.order);
+    Contraction contraction(std::move(weights), startArcs, sets.order, sets.isFrozen);
 
-    std::vector<std::string> report;
-    if (options.colocation)
-        report.push_back("colocation: " + count(sets.keys, "key", "keys") + ", " + count(graph.opCount(), "op", "ops") +
-                         " in " + count(sets.count, "group", "groups") + ", " + count(turned, "arc", "arcs") + " turned");
+    std::vector<std::string> report = sets.report;
+    report.push_back(count(graph.opCount(), "op", "ops") + " in " + count(sets.count, "group", "groups") + ", " +
+                     count(turned, "arc", "arcs") + " turned");
     if (options.coplacement || options.targetGroups > 0) {
         const std::size_t merges =
             contraction.mergePairs(onlyConsumers(graph, sets), cap, options.targetGroups, kShortSearch);
@@ -255,17 +256,37 @@ Result<Grouping> makeGrouping(const OpGraph& graph, std::span<const double> opCo
     std::vector<std::uint32_t> numberOf(sets.count, kNone);
     std::vector<std::uint32_t> groupOf(graph.opCount());
     std::vector<std::uint32_t> position;
+    std::vector<Grouping::Joins> joins;
     for (std::size_t i = 0; i < groupOf.size(); ++i) {
         const Contraction::Node root = contraction.root(sets.setOf[i]);
         if (numberOf[root] == kNone) {
             numberOf[root] = static_cast<std::uint32_t>(position.size());
             position.push_back(contraction.position(root));
+            const Contraction::Merges& merges = contraction.mergesInto(root);
+            joins.push_back({0, 0, 0, merges.pairs, merges.heaviest, merges.neighbours});
         }
         groupOf[i] = numberOf[root];
     }
+    for (std::size_t set = 0; set < sets.count; ++set)
+        detail::addJoins(joins[numberOf[contraction.root(static_cast<Contraction::Node>(set))]], sets.joins[set]);
     Grouping grouping = finish(graph, opCostUs, groupOf, position);
     grouping.report = std::move(report);
+    grouping.joins = std::move(joins);
     return grouping;
+}
+
+std::string whyGrouped(const Grouping& grouping, GroupId group) {
+    const Grouping::Joins& joins = grouping.joins[group.index()];
+    const std::pair<std::uint32_t, const char*> rules[] = {
+        {joins.byHand, "by hand"},         {joins.colocation, "by colocation"},
+        {joins.scope, "by scope"},         {joins.coplacement, "with their only consumer"},
+        {joins.traffic, "along the heaviest tensors"}, {joins.neighbours, "as neighbours in order"}};
+    std::string list;
+    for (const auto& [merges, why] : rules) {
+        if (merges > 0)
+            list += (list.empty() ? ": " : ", ") + text::grouped(merges) + " joined " + why;
+    }
+    return count(grouping.members[group.index()].size(), "op", "ops") + list;
 }
 
 } // namespace pw

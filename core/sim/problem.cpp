@@ -172,21 +172,32 @@ std::optional<SimModel> simModelFromName(std::string_view name) {
 Result<ProblemPtr> PlacementProblem::compile(GraphPtr graph, DeviceSet devices, GroupingOptions grouping,
                                              SimOptions options) {
     PW_CHECK(checkProblem(graph, devices, options));
-    const CostTable costs = computeCosts(*graph, devices);
+    CostTable costs = computeCosts(*graph, devices);
     std::vector<double> fastestUs(graph->opCount(), 0.0);
     for (std::size_t i = 0; i < fastestUs.size(); ++i) {
         const double* row = costs.costUs.data() + i * devices.count();
         fastestUs[i] = *std::min_element(row, row + devices.count());
     }
     PW_TRY(Grouping made, makeGrouping(*graph, fastestUs, grouping));
-    return compile(std::move(graph), std::move(devices), std::move(made), options);
+    PW_TRY(const auto problem,
+           assemble(std::move(graph), std::move(devices), std::move(costs), std::move(made), options));
+    problem->m_groupingOptions = std::move(grouping);
+    return ProblemPtr(problem);
 }
 
 Result<ProblemPtr> PlacementProblem::compile(GraphPtr graph, DeviceSet devices, Grouping grouping, SimOptions options) {
     PW_CHECK(checkProblem(graph, devices, options));
     PW_CHECK(checkGrouping(*graph, grouping));
+    CostTable costs = computeCosts(*graph, devices);
+    PW_TRY(const auto problem,
+           assemble(std::move(graph), std::move(devices), std::move(costs), std::move(grouping), options));
+    return ProblemPtr(problem);
+}
+
+Result<std::shared_ptr<PlacementProblem>> PlacementProblem::assemble(GraphPtr graph, DeviceSet devices, CostTable costs,
+                                                                     Grouping grouping, SimOptions options) {
     std::shared_ptr<PlacementProblem> problem(new PlacementProblem);
-    problem->m_costs = computeCosts(*graph, devices);
+    problem->m_costs = std::move(costs);
     const std::size_t deviceCount = devices.count();
 
     auto compiled = std::make_shared<Compiled>();
@@ -219,7 +230,7 @@ Result<ProblemPtr> PlacementProblem::compile(GraphPtr graph, DeviceSet devices, 
     problem->m_devices = std::move(devices);
     problem->m_grouping = std::move(grouping);
     problem->m_options = options;
-    return ProblemPtr(std::move(problem));
+    return problem;
 }
 
 } // namespace pw

@@ -36,6 +36,7 @@ public:
     const GraphPtr& graphPtr() const { return m_graph; }
     const DeviceSet& devices() const { return m_devices; }
     const Grouping& grouping() const { return m_grouping; }
+    const GroupingOptions& groupingOptions() const { return m_groupingOptions; } ///< defaults if a Grouping was given
     const CostTable& costs() const { return m_costs; }
     const SimOptions& options() const { return m_options; }
     std::size_t opCount() const { return m_graph->opCount(); }
@@ -65,10 +66,13 @@ public:
 
 private:
     PlacementProblem() = default;
+    static Result<std::shared_ptr<PlacementProblem>> assemble(GraphPtr graph, DeviceSet devices, CostTable costs,
+                                                              Grouping grouping, SimOptions options);
 
     GraphPtr m_graph;
     DeviceSet m_devices;
     Grouping m_grouping;
+    GroupingOptions m_groupingOptions;
     CostTable m_costs;
     SimOptions m_options;
     std::vector<std::uint8_t> m_allowed;

@@ -355,7 +355,7 @@ private Q_SLOTS:
     void problemsComeBackFromTheProject() {
         JobContext context;
         RunSpec spec = trainSpec(3);
-        spec.groups = 3;
+        spec.grouping.targetGroups = 3;
         GroupingOptions grouping;
         grouping.targetGroups = 3;
         const ProblemPtr grouped = *PlacementProblem::compile(m_problem->graphPtr(), test::pairOfDevices(), grouping, {});

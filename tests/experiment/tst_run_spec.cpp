@@ -14,7 +14,9 @@ pw::RunSpec full() {
     spec.graphName = "incéption \"v3\"";
     spec.deviceSetHash = "dd";
     spec.deviceSetName = "2xK80";
-    spec.groups = 64;
+    spec.grouping.targetGroups = 64;
+    spec.grouping.scopeDepth = 2;
+    spec.grouping.byHand = {{"a", "b"}, {"c"}};
     spec.sim = {pw::SimModel::Reference, 12.5};
     spec.seed = 18446744073709551615ULL;
     spec.maxEvaluations = 1000;
@@ -48,7 +50,11 @@ private Q_SLOTS:
             [](auto& s) { s.method = "gdp"; },
             [](auto& s) { s.graphHashes = {"aabb"}; },
             [](auto& s) { s.deviceSetHash = "ee"; },
-            [](auto& s) { s.groups = 65; },
+            [](auto& s) { s.grouping.targetGroups = 65; },
+            [](auto& s) { s.grouping.scopeDepth = 0; },
+            [](auto& s) { s.grouping.colocation = false; },
+            [](auto& s) { s.grouping.coplacement = true; },
+            [](auto& s) { s.grouping.byHand = {{"a"}, {"b", "c"}}; },
             [](auto& s) { s.sim.model = pw::SimModel::Links; },
             [](auto& s) { s.sim.memoryHeadroomPct = 0.0; },
             [](auto& s) { s.seed = 1; },
@@ -79,6 +85,8 @@ private Q_SLOTS:
         QTest::newRow("not an object") << QByteArray("[1]") << QByteArray();
         QTest::newRow("text as number") << QByteArray(R"({"seed": "1"})") << QByteArray("key \"seed\"");
         QTest::newRow("negative") << QByteArray(R"({"max_episodes": -1})") << QByteArray("key \"max_episodes\"");
+        QTest::newRow("group of numbers") << QByteArray(R"({"grouping": {"by_hand": [[1]]}})") << QByteArray("key \"by_hand\"");
+        QTest::newRow("grouping as text") << QByteArray(R"({"grouping": "x"})") << QByteArray("key \"grouping\"");
         QTest::newRow("fraction") << QByteArray(R"({"groups": 1.5})") << QByteArray("key \"groups\"");
         QTest::newRow("too large") << QByteArray(R"({"max_episodes": 18446744073709551615})")
                                    << QByteArray("key \"max_episodes\"");

@@ -249,6 +249,88 @@ private Q_SLOTS:
         }
     }
 
+    void joinsAddUpToTheMembers() {
+        for (const std::size_t target : {std::size_t{0}, std::size_t{7}, std::size_t{40}}) {
+            std::vector<double> costs;
+            const GraphPtr graph = randomGraph(5 + target, {90, 8, false}, costs);
+            GroupingOptions options{true, false, target};
+            options.byHand = {{"n3", "n50", "n80"}, {"n4", "n5"}};
+            const auto grouping = makeGrouping(*graph, costs, options);
+            QCOMPARE(grouping->joins.size(), grouping->groupCount());
+            std::uint32_t byHand = 0;
+            for (std::size_t g = 0; g < grouping->groupCount(); ++g) {
+                const Grouping::Joins& joins = grouping->joins[g];
+                QCOMPARE(std::size_t{joins.colocation} + joins.byHand + joins.scope + joins.coplacement + joins.traffic +
+                             joins.neighbours + 1,
+                         grouping->members[g].size());
+                byHand += joins.byHand;
+            }
+            QCOMPARE(byHand, 3U);
+        }
+    }
+
+    void handMadeGroupsStayAsTheyAre() {
+        for (std::uint64_t seed = 0; seed < 30; ++seed) {
+            std::vector<double> costs;
+            const GraphPtr graph = randomGraph(seed, {70, 0, false}, costs);
+            GroupingOptions options{true, true, 5};
+            options.byHand = {{"n10", "n40", "n60"}, {"n20"}, {"nobody", "n33", "n34"}};
+            options.scopeDepth = 1;
+            const auto grouping = makeGrouping(*graph, costs, options);
+            checkLaws(*graph, *grouping, costs);
+            const auto& first = grouping->members[groupOf(*graph, *grouping, "n10").index()];
+            QVERIFY((std::set<OpId>(first.begin(), first.end()) ==
+                     std::set<OpId>{*graph->findOp("n10"), *graph->findOp("n40"), *graph->findOp("n60")}));
+            QCOMPARE(grouping->members[groupOf(*graph, *grouping, "n20").index()].size(), std::size_t{1});
+            QCOMPARE(grouping->members[groupOf(*graph, *grouping, "n33").index()].size(), std::size_t{2});
+            QCOMPARE(grouping->report.front(), std::string("by hand: 6 ops in 3 groups, 1 name not in the graph"));
+        }
+    }
+
+    void aKeyStillBindsHandMadeGroups() {
+        const GraphPtr graph = withKeys({{"a", "k"}, {"b", ""}, {"c", "k"}, {"d", ""}}, {{0, 1}, {1, 2}, {2, 3}});
+        GroupingOptions options{true, false, 0};
+        options.byHand = {{"a", "b"}};
+        const auto grouping = makeGrouping(*graph, std::vector<double>(4, 1.0), options);
+        QCOMPARE(groupOf(*graph, *grouping, "c"), groupOf(*graph, *grouping, "b"));
+        QCOMPARE(grouping->groupCount(), std::size_t{2});
+        QCOMPARE(whyGrouped(*grouping, groupOf(*graph, *grouping, "a")),
+                 std::string("3 ops: 1 joined by hand, 1 joined by colocation"));
+    }
+
+    void scopesBecomeGroups() {
+        GraphBuilder builder("scopes", "test");
+        const auto add = [&](const char* name, const char* key) {
+            Op op;
+            op.name = name;
+            op.colocation = key;
+            builder.addOutput(builder.addOp(std::move(op)), Tensor{});
+        };
+        add("net/a/w", "net/a/w");
+        add("net/a/mul", "");
+        add("net/b/mul", "");
+        add("loss", "");
+        add("train/a", "net/a/w"); // goes with its variable, not with its scope
+        add("train/step", "");
+        const std::pair<int, int> arcs[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {3, 5}};
+        for (const auto& [from, to] : arcs)
+            builder.addInput(OpId(static_cast<std::size_t>(to)), builder.output(OpId(static_cast<std::size_t>(from)), 0));
+        const GraphPtr graph = std::move(builder).build().value();
+        const std::vector<double> costs(6, 1.0);
+        GroupingOptions options;
+        options.scopeDepth = 1;
+        const auto shallow = makeGrouping(*graph, costs, options);
+        checkLaws(*graph, *shallow, costs);
+        QCOMPARE(shallow->groupCount(), std::size_t{3}); // net and train/a, loss, train/step
+        QCOMPARE(groupOf(*graph, *shallow, "train/a"), groupOf(*graph, *shallow, "net/b/mul"));
+        QVERIFY(groupOf(*graph, *shallow, "train/step") != groupOf(*graph, *shallow, "train/a"));
+        options.scopeDepth = 2;
+        const auto deep = makeGrouping(*graph, costs, options);
+        QCOMPARE(deep->groupCount(), std::size_t{4});
+        QVERIFY(groupOf(*graph, *deep, "net/a/mul") != groupOf(*graph, *deep, "net/b/mul"));
+        QVERIFY(deep->report[1] == "scopes to depth 2: 1 scope");
+    }
+
     void mergesStayBalanced() {
         // enough freedom: 400 ops of similar cost into 20 groups, no group above twice the mean
         std::vector<double> costs;

@@ -84,7 +84,7 @@ TrainRequest requestFor(Document& document) {
     TrainRequest request;
     request.graphs = {document.graph()};
     request.devices = document.devices();
-    request.groups = document.targetGroups();
+    request.groups = document.grouping().targetGroups;
     request.maxEpisodes = 20;
     return request;
 }

@@ -151,7 +151,7 @@ QWidget* TrainDialog::makeWhat(QWidget* parent) {
     connect(m_devices, &QComboBox::currentIndexChanged, this, &TrainDialog::refresh);
     m_groups = new QSpinBox(box);
     m_groups->setRange(0, 100000);
-    m_groups->setValue(static_cast<int>(m_document->targetGroups()));
+    m_groups->setValue(static_cast<int>(m_document->grouping().targetGroups));
     m_groups->setSpecialValueText(tr("all"));
     connect(m_groups, &QSpinBox::valueChanged, this, &TrainDialog::refresh);
     addRow(grid, m_graphs->count() > 1 ? tr("Graphs") : tr("Graph"), m_graphs);
