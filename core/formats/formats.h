@@ -27,6 +27,7 @@ struct FormatInfo {
     std::vector<std::string> endings; ///< usual ones, ".onnx"; files are recognised by content
     bool canRead = true;
     bool canWrite = false;
+    bool needsSource = false; ///< written only by putting devices into the original (SaveOptions::source)
 };
 const std::vector<FormatInfo>& knownFormats();
 
