@@ -41,6 +41,8 @@ Result<GraphPtr> buildInceptionV3(OptionReader& options);
 WorkloadInfo inceptionV3Info();
 Result<GraphPtr> buildRnnlm(OptionReader& options);
 WorkloadInfo rnnlmInfo();
+Result<GraphPtr> buildGnmt(OptionReader& options);
+WorkloadInfo gnmtInfo();
 Result<GraphPtr> buildChain(OptionReader& options);
 WorkloadInfo chainInfo();
 Result<GraphPtr> buildForkJoin(OptionReader& options);

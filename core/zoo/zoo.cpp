@@ -13,7 +13,7 @@ struct Entry {
 };
 
 constexpr Entry kEntries[] = {
-    {inceptionV3Info, buildInceptionV3}, {rnnlmInfo, buildRnnlm}, {chainInfo, buildChain},
+    {inceptionV3Info, buildInceptionV3}, {rnnlmInfo, buildRnnlm}, {gnmtInfo, buildGnmt}, {chainInfo, buildChain},
     {forkJoinInfo, buildForkJoin},       {crownInfo, buildCrown}, {layeredInfo, buildLayered},
 };
 

@@ -1,5 +1,6 @@
 pw_add_bench(NAME bench_simulator SOURCES bench_simulator.cpp DEPENDS pw_sim)
 pw_add_bench(NAME bench_grouping SOURCES bench_grouping.cpp DEPENDS pw_zoo pw_devices)
+pw_add_bench(NAME bench_zoo SOURCES bench_zoo.cpp DEPENDS pw_zoo)
 if(PW_BUILD_GUI AND TARGET pw_plot_fixtures)
   pw_add_bench(NAME bench_plots SOURCES bench_plots.cpp DEPENDS pw_viz_plots pw_plot_fixtures)
 endif()
