@@ -14,6 +14,8 @@ public:
 
     std::int64_t integer(const std::string& key, std::int64_t minimum, std::int64_t maximum);
     bool flag(const std::string& key); ///< "0" or "1"
+    /// Index of the value in `words`.
+    std::size_t choice(const std::string& key, std::initializer_list<const char*> words);
     Level level();                     ///< key "level": "L0", "L1", "L2"
     bool training();                   ///< key "mode": "training", "inference"
     Optimizer optimizer();             ///< key "optimizer"
@@ -25,7 +27,6 @@ public:
 
 private:
     std::string value(const std::string& key) const;
-    std::size_t choice(const std::string& key, std::initializer_list<const char*> words);
     void reject(const std::string& key, const std::string& reason);
 
     const WorkloadInfo& m_info;
@@ -43,6 +44,10 @@ Result<GraphPtr> buildRnnlm(OptionReader& options);
 WorkloadInfo rnnlmInfo();
 Result<GraphPtr> buildGnmt(OptionReader& options);
 WorkloadInfo gnmtInfo();
+Result<GraphPtr> buildNmt(OptionReader& options);
+WorkloadInfo nmtInfo();
+Result<GraphPtr> buildNmtFamily(OptionReader& options);
+WorkloadInfo nmtFamilyInfo();
 Result<GraphPtr> buildChain(OptionReader& options);
 WorkloadInfo chainInfo();
 Result<GraphPtr> buildForkJoin(OptionReader& options);

@@ -21,6 +21,11 @@ std::string numbered(const char* prefix, std::int64_t number) {
     return name + std::to_string(number);
 }
 
+/// Layer i of the cells is layer i of an expert's placement; the embedding goes with the first, the softmax with the last.
+ExpertTag expertLayer(std::int64_t layer) {
+    return {static_cast<int>(layer), -1};
+}
+
 /// Projection to the vocabulary and, in training, the loss of one time step.
 TensorId outputStep(Net& net, TensorId h, TensorId labels, std::int64_t step, const LstmWeights& softmax) {
     const Net::Scope scope(net, numbered("softmax/t", step));
@@ -32,32 +37,53 @@ TensorId outputStep(Net& net, TensorId h, TensorId labels, std::int64_t step, co
     return net.emitValue(std::move(probabilities));
 }
 
-/// Returns the losses of all steps (their probabilities in inference).
-std::vector<TensorId> forward(Net& net, const Shape& shape) {
-    const TensorId tokens = net.placeholder("tokens", {shape.batch, shape.steps}, "i32");
-    const TensorId labels =
-        net.options().training ? net.placeholder("labels", {shape.batch, shape.steps}, "i32") : TensorId();
-    const TensorId table = net.variable("embedding/weights", {shape.vocabulary, shape.hidden});
+/// Weights and running states of the cells.
+struct Cells {
     std::vector<LstmWeights> weights;
     std::vector<LstmState> states;
+};
+
+Cells makeCells(Net& net, const Shape& shape) {
+    Cells cells;
     for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
         const Net::Scope scope(net, "lstm_" + std::to_string(layer));
-        weights.push_back(lstmWeights(net, shape.hidden, shape.hidden));
-        states.push_back(lstmZeroState(net, shape.batch, shape.hidden));
+        const Net::Expert expert(net, expertLayer(layer));
+        cells.weights.push_back(lstmWeights(net, shape.hidden, shape.hidden));
+        cells.states.push_back(lstmZeroState(net, shape.batch, shape.hidden));
     }
+    return cells;
+}
+
+TensorId embeddingStep(Net& net, TensorId table, TensorId tokens, std::int64_t step) {
+    const Net::Scope scope(net, numbered("embedding/t", step));
+    const Net::Expert expert(net, expertLayer(0));
+    return gather(net, table, sliceStep(net, tokens, 1));
+}
+
+/// Returns the losses of all steps (their probabilities in inference).
+std::vector<TensorId> forward(Net& net, const Shape& shape) {
+    TensorId tokens;
+    TensorId table;
+    {
+        const Net::Expert expert(net, expertLayer(0));
+        tokens = net.placeholder("tokens", {shape.batch, shape.steps}, "i32");
+        table = net.variable("embedding/weights", {shape.vocabulary, shape.hidden});
+    }
+    Cells cells = makeCells(net, shape);
+    const Net::Expert last(net, expertLayer(shape.layers - 1));
+    const TensorId labels =
+        net.options().training ? net.placeholder("labels", {shape.batch, shape.steps}, "i32") : TensorId();
     const LstmWeights softmax{net.variable("softmax/weights", {shape.hidden, shape.vocabulary}),
                               net.variable("softmax/bias", {shape.vocabulary})};
     std::vector<TensorId> results;
     for (std::int64_t step = 0; step < shape.steps; ++step) {
-        TensorId x;
-        {
-            const Net::Scope scope(net, numbered("embedding/t", step));
-            x = gather(net, table, sliceStep(net, tokens, 1));
-        }
-        for (std::size_t layer = 0; layer < weights.size(); ++layer) {
+        TensorId x = embeddingStep(net, table, tokens, step);
+        for (std::size_t layer = 0; layer < cells.weights.size(); ++layer) {
             const Net::Scope scope(net, "lstm_" + std::to_string(layer) + numbered("/t", step));
-            states[layer] = lstmStep(net, shape.dropout ? dropout(net, x) : x, states[layer], weights[layer]);
-            x = states[layer].h;
+            const Net::Expert expert(net, expertLayer(static_cast<std::int64_t>(layer)));
+            LstmState& state = cells.states[layer];
+            state = lstmStep(net, shape.dropout ? dropout(net, x) : x, state, cells.weights[layer]);
+            x = state.h;
         }
         results.push_back(outputStep(net, x, labels, step, softmax));
     }
@@ -99,6 +125,7 @@ Result<GraphPtr> buildRnnlm(OptionReader& options) {
     const TensorId loss = [&] {
         const Net::Scope scope(network, "RNNLM");
         const std::vector<TensorId> results = forward(network, shape);
+        const Net::Expert last(network, expertLayer(shape.layers - 1));
         return net.training ? scale(network, addScalars(network, results, "loss/AddN"), "loss/Mean") : TensorId();
     }();
     if (net.training)

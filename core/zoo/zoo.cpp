@@ -13,8 +13,17 @@ struct Entry {
 };
 
 constexpr Entry kEntries[] = {
-    {inceptionV3Info, buildInceptionV3}, {rnnlmInfo, buildRnnlm}, {gnmtInfo, buildGnmt}, {chainInfo, buildChain},
-    {forkJoinInfo, buildForkJoin},       {crownInfo, buildCrown}, {layeredInfo, buildLayered},
+    // clang-format off
+    {inceptionV3Info, buildInceptionV3},
+    {rnnlmInfo, buildRnnlm},
+    {gnmtInfo, buildGnmt},
+    {nmtInfo, buildNmt},
+    {nmtFamilyInfo, buildNmtFamily},
+    {chainInfo, buildChain},
+    {forkJoinInfo, buildForkJoin},
+    {crownInfo, buildCrown},
+    {layeredInfo, buildLayered},
+    // clang-format on
 };
 
 } // namespace
