@@ -72,12 +72,14 @@ struct PlacementFile {
     std::vector<std::string> devices;
     std::optional<std::string> defaultDevice;
     std::map<std::string, std::string> assignment; ///< op name -> device name
+    std::string nameAttribute; ///< the attribute of the graph's ops that `assignment` names them by; "" = by name
     std::vector<std::string> pinned;
     std::string method;
     std::uint64_t seed = 0;
 };
 
-Result<PlacementFile> loadPlacement(const std::string& path); ///< JSON or CSV `op,device`
+/// JSON, CSV `op,device`, a split of a dnn-partitioning workload, the stages of a partitioned PipeDream graph.
+Result<PlacementFile> loadPlacement(const std::string& path);
 /// Device per op. Fails on unknown device names, on ops without a device, when nothing matches. A different graph hash
 /// is applied by name with a warning counting the misses.
 Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,

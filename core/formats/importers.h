@@ -20,5 +20,12 @@ Result<GraphPtr> importOnnx(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importOnnxText(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importDot(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importDnnPartitioning(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importPipeDream(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importDagBench(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importStg(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importNGraph(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importPiper(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importModelExplorer(const Source& source, const LoadOptions& options);
 
 } // namespace pw::formats

@@ -20,6 +20,13 @@ constexpr Importer kImporters[] = {
     {Format::OnnxText, importOnnxText},
     {Format::Dot, importDot},
     {Format::GraphJson, importGraphJson},
+    {Format::DnnPartitioning, importDnnPartitioning},
+    {Format::PipeDream, importPipeDream},
+    {Format::DagBench, importDagBench},
+    {Format::Stg, importStg},
+    {Format::NGraph, importNGraph},
+    {Format::Piper, importPiper},
+    {Format::ModelExplorer, importModelExplorer},
 };
 
 struct Exporter {
@@ -118,6 +125,13 @@ const std::vector<FormatInfo>& knownFormats() {
         {"ONNX text", FileKind::Graph, {".onnxtxt", ".prototxt"}, true, false},
         {"Graphviz DOT", FileKind::Graph, {".dot", ".gv"}, true, true},
         {"Placewright graph", FileKind::Graph, {".graph.json", ".json"}, true, true},
+        {"dnn-partitioning workload", FileKind::Graph, {".json"}, true, false},
+        {"PipeDream graph.txt", FileKind::Graph, {".txt"}, true, false},
+        {"DAGBench/SAGA task graph", FileKind::Graph, {".json"}, true, false},
+        {"Standard Task Graph", FileKind::Graph, {".stg"}, true, false},
+        {"nGraph function", FileKind::Graph, {".json"}, true, false},
+        {"Piper workload", FileKind::Graph, {".json"}, true, false},
+        {"Model Explorer graph", FileKind::Graph, {".json"}, true, false},
         {"Placewright placement", FileKind::Placement, {".placement.json"}, true, true},
         {"CSV placement (op,device)", FileKind::Placement, {".csv"}, true, true},
         {"Placewright device set", FileKind::DeviceSet, {".devices.json"}, true, true},

@@ -2,9 +2,11 @@
 
 #include "core/base/text.h"
 #include "core/formats/csv.h"
-#include "core/formats/json_util.h"
+#include "core/formats/published.h"
+#include "core/formats/recognise.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace pw::formats {
 
@@ -109,8 +111,15 @@ void warnAboutMisses(const PlacementFile& file, const OpGraph& graph, std::size_
 Result<PlacementFile> loadPlacement(const std::string& path) {
     PW_TRY(const std::string content, readFile(path, kMaxPlacementFile));
     const std::string_view trimmed = text::trim(content);
+    const std::string_view head = std::string_view(content).substr(0, kHeadBytes);
+    const Format format = recognise(head, static_cast<std::int64_t>(content.size())).format;
     Result<PlacementFile> file = PlacementFile();
-    if (!trimmed.empty() && trimmed.front() == '{') {
+    if (format == Format::DnnPartitioningSplit) {
+        PW_TRY(const Json document, parseJson(content, path));
+        file = readDnnPartitioningSplit(JsonObject(document, {}));
+    } else if (format == Format::PipeDream) {
+        file = readPipeDreamStages(content);
+    } else if (!trimmed.empty() && trimmed.front() == '{') {
         PW_TRY(const Json document, parseDocument(content, "placewright-placement", path));
         file = readPlacementJson(JsonObject(document, {}));
     } else if (text::isValidUtf8(content) && content.find('\0') == std::string::npos) {
@@ -123,6 +132,37 @@ Result<PlacementFile> loadPlacement(const std::string& path) {
     return file;
 }
 
+namespace {
+
+/// Ops by the names that a placement file has for them.
+class NamedOps {
+public:
+    NamedOps(const OpGraph& graph, const std::string& attribute)
+        : m_graph(graph)
+        , m_isByAttribute(!attribute.empty()) {
+        for (std::size_t i = 0; m_isByAttribute && i < graph.opCount(); ++i) {
+            for (const auto& [key, value] : graph.op(OpId(i)).attributes) {
+                if (key == attribute)
+                    m_byAttribute.emplace(value, OpId(i));
+            }
+        }
+    }
+
+    std::optional<OpId> find(const std::string& name) const {
+        if (!m_isByAttribute)
+            return m_graph.findOp(name);
+        const auto found = m_byAttribute.find(name);
+        return found == m_byAttribute.end() ? std::nullopt : std::optional<OpId>(found->second);
+    }
+
+private:
+    const OpGraph& m_graph;
+    bool m_isByAttribute;
+    std::unordered_map<std::string_view, OpId> m_byAttribute;
+};
+
+} // namespace
+
 Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
                                              std::vector<Warning>& warnings) {
     DeviceId fallback;
@@ -131,9 +171,10 @@ Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const Op
     }
     std::vector<DeviceId> placement(graph.opCount(), fallback);
     std::size_t misses = 0;
+    const NamedOps ops(graph, file.nameAttribute);
     for (const auto& [op, device] : file.assignment) {
         PW_TRY(const DeviceId id, findDevice(devices, device, "op \"" + op + "\""));
-        if (const auto found = graph.findOp(op))
+        if (const auto found = ops.find(op))
             placement[found->index()] = id;
         else
             ++misses;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <vector>
 
 namespace pw::formats {
 
@@ -217,27 +218,77 @@ Recognition recogniseJson(std::string_view head) {
         return {Format::DevicesJson, {}};
     if (format == "placewright-policy")
         return {Format::Policy, {}};
+    // Keys may stand anywhere, and a file may begin with any of its lists: several keys tell each format.
     struct Hint {
         std::string_view key;
-        const char* what;
+        std::string_view and_; ///< another key that must be there, too; may be empty
+        Format format;
+        const char* what; ///< for formats that are only known by name
     };
-    static constexpr std::array<Hint, 10> kHints = {{
-        {"\"modelTopology\"", "a TensorFlow.js model"},
-        {"\"graph-model\"", "a TensorFlow.js model"},
-        {"\"incomingEdges\"", "a Model Explorer graph"},
-        {"\"sourceNodeId\"", "a Model Explorer graph"},
-        {"\"element_type\"", "an nGraph function"},
-        {"\"maxSizePerFPGA\"", "a dnn-partitioning workload"},
-        {"\"TMPCs\"", "a Piper workload"},
-        {"\"task_graph\"", "a DAGBench workload"},
-        {"\"traceEvents\"", "a Chrome trace"},
-        {"\"nbformat\"", "a notebook"},
+    static constexpr std::array<Hint, 26> kHints = {{
+        {"\"modelTopology\"", "", Format::Unknown, "a TensorFlow.js model"},
+        {"\"graph-model\"", "", Format::Unknown, "a TensorFlow.js model"},
+        {"\"traceEvents\"", "", Format::Unknown, "a Chrome trace"},
+        {"\"nbformat\"", "", Format::Unknown, "a notebook"},
+        {"\"fpgas\"", "\"nodes\"", Format::DnnPartitioningSplit, ""},
+        {"\"cpus\"", "\"nodes\"", Format::DnnPartitioningSplit, ""},
+        {"\"maxSizePerFPGA\"", "", Format::DnnPartitioning, ""},
+        {"\"maxFPGAs\"", "", Format::DnnPartitioning, ""},
+        {"\"fpgaLatency\"", "", Format::DnnPartitioning, ""},
+        {"\"supportedOnFpga\"", "", Format::DnnPartitioning, ""},
+        {"\"destId\"", "\"cost\"", Format::DnnPartitioning, ""},
+        {"\"TMPCs\"", "", Format::Piper, ""},
+        {"\"timePerSample\"", "", Format::Piper, ""},
+        {"\"communicationCost\"", "", Format::Piper, ""},
+        {"\"maxMemoryPerDevice\"", "", Format::Piper, ""},
+        {"\"task_graph\"", "", Format::DagBench, ""},
+        {"\"dependencies\"", "\"tasks\"", Format::DagBench, ""},
+        {"\"network\"", "\"speed\"", Format::DagBench, ""},
+        {"\"incomingEdges\"", "", Format::ModelExplorer, ""},
+        {"\"sourceNodeId\"", "", Format::ModelExplorer, ""},
+        {"\"graphCollections\"", "", Format::ModelExplorer, ""},
+        {"\"graphs\"", "\"namespace\"", Format::ModelExplorer, ""},
+        {"\"element_type\"", "\"op\"", Format::NGraph, ""},
+        {"\"value_type\"", "\"op\"", Format::NGraph, ""},
+        {"\"reduction_axes_count\"", "\"op\"", Format::NGraph, ""},
+        {"\"lower_bounds\"", "\"op\"", Format::NGraph, ""},
     }};
     for (const Hint& hint : kHints) {
-        if (contains(head, hint.key))
-            return {Format::Unknown, std::string(hint.what) + " in JSON"};
+        if (!contains(head, hint.key) || !contains(head, hint.and_))
+            continue;
+        if (hint.format != Format::Unknown)
+            return {hint.format, {}};
+        return {Format::Unknown, std::string(hint.what) + " in JSON"};
     }
     return {};
+}
+
+/// A line of one or two counts, then "id time predecessors ...", where the first id is 0 or 1. "#" lines are comments.
+bool looksLikeStg(std::string_view head) {
+    std::vector<std::string_view> lines;
+    while (!head.empty() && lines.size() < 3) {
+        const auto end = std::min(head.find('\n'), head.size());
+        const std::string_view line = text::trim(head.substr(0, end));
+        head.remove_prefix(std::min(end + 1, head.size()));
+        if (!line.empty() && line.front() != '#')
+            lines.push_back(line);
+    }
+    if (lines.size() < 2)
+        return false;
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (lines[i].find_first_not_of("0123456789. \t") != std::string_view::npos)
+            return false;
+    }
+    const auto fieldCount = [](std::string_view line) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const bool isBlank = line[i] == ' ' || line[i] == '\t';
+            count += !isBlank && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t') ? 1 : 0;
+        }
+        return count;
+    };
+    const bool startsAtFirst = lines[1].front() == '0' || lines[1].front() == '1';
+    return fieldCount(lines[0]) <= 2 && fieldCount(lines[1]) >= 3 && startsAtFirst;
 }
 
 Recognition recogniseText(std::string_view head) {
@@ -266,7 +317,9 @@ Recognition recogniseText(std::string_view head) {
     if (hasNode && (contains(head, "op: \"") || contains(head, "op:\"")))
         return {Format::Unknown, "a TensorFlow GraphDef in text form"};
     if (contains(head, "forward_compute_time="))
-        return {Format::Unknown, "a PipeDream graph.txt (its graph.dot can be opened)"};
+        return {Format::PipeDream, {}};
+    if (looksLikeStg(head))
+        return {Format::Stg, {}};
     return {};
 }
 
@@ -294,6 +347,7 @@ FileKind kindOf(Format format) {
     switch (format) {
     case Format::Unknown: return FileKind::Unknown;
     case Format::PlacementJson:
+    case Format::DnnPartitioningSplit:
     case Format::PlacementCsv: return FileKind::Placement;
     case Format::DevicesJson: return FileKind::DeviceSet;
     case Format::Project: return FileKind::Project;

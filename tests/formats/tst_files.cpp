@@ -67,9 +67,6 @@ private Q_SLOTS:
         row("adversarial/bad_half_plus_two.meta", "MetaGraphDef");
         row("adversarial/tensor_not_model.pb", "no format that this program knows");
         row("adversarial/triton_config.pbtxt", "no format that this program knows");
-        row("json/ngraph_3_lstm_cell_forward.json", "nGraph");
-        row("json/ngraph_seq2seq_forward.json", "nGraph");
-        row("json/model_explorer_test_graph.json", "Model Explorer");
         row("tf/regal_example_costgraph.pbtxt", "CostGraphDef");
         row("tf/graphdef_mnist.pbtxt", "GraphDef in text");
         row("tf/guesslang/graph.pbtxt", "GraphDef in text");
@@ -81,9 +78,6 @@ private Q_SLOTS:
         row("tf/half_plus_two_tf2/saved_model.pb", "SavedModel");
         row("tfjs/movenet_model.json", "TensorFlow.js");
         row("tfjs/blazeface_model.json", "TensorFlow.js");
-        row("placement/pipedream/vgg16_graph.txt", "PipeDream");
-        row("placement/piper/gnmt.json", "Piper");
-        row("placement/dnn-partitioning/throughput-inputs/LayerGraphs/gnmt_inference.json", "dnn-partitioning");
     }
     void foreignFilesAreNamed() {
         QFETCH(QString, file);
