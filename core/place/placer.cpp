@@ -1,5 +1,6 @@
 #include "core/place/placer.h"
 
+#include "core/place/expert_placer.h"
 #include "core/place/fixed_placers.h"
 #include "core/place/local_search.h"
 #include "core/place/metis_placer.h"
@@ -30,6 +31,7 @@ void addClassicPlacers(PlacerRegistry& registry) {
     registry.add(std::make_unique<RandomPlacer>());
     registry.add(std::make_unique<RoundRobinPlacer>());
     registry.add(std::make_unique<ContiguousPlacer>());
+    registry.add(std::make_unique<ExpertPlacer>());
     registry.add(std::make_unique<MetisPlacer>());
     registry.add(std::make_unique<LocalSearchPlacer>());
 }

@@ -69,7 +69,7 @@ private:
     std::vector<std::unique_ptr<Placer>> m_placers;
 };
 
-/// Adds single, random, round_robin, contiguous, metis, local_search.
+/// Adds single, random, round_robin, contiguous, expert, metis, local_search.
 void addClassicPlacers(PlacerRegistry& registry);
 
 } // namespace pw

@@ -66,6 +66,9 @@ private Q_SLOTS:
     void roundRobinTakesTurns();
     void contiguousBalancesBlocks();
     void contiguousKnowsSpeeds();
+    void expertFollowsLayers();
+    void expertFollowsBranches();
+    void expertWithoutTagsCutsBlocks();
     void metisSeparatesWhatIsLoose();
     void metisRespectsMemory();
     void randomTakesTheBestOfMany();
@@ -78,7 +81,7 @@ private Q_SLOTS:
 void TestPlaceMethods::registryKeepsTheOrder() {
     PlacerRegistry registry;
     addClassicPlacers(registry);
-    const std::vector<std::string> first = {"single", "random", "round_robin", "contiguous", "metis", "local_search"};
+    const std::vector<std::string> first = {"single", "random", "round_robin", "contiguous", "expert", "metis", "local_search"};
     const std::vector<std::string> names = registry.names();
     for (const std::string& name : first)
         QVERIFY(std::find(names.begin(), names.end(), name) != names.end());
@@ -132,6 +135,52 @@ void TestPlaceMethods::contiguousKnowsSpeeds() {
     const DeviceSet set = DeviceSet::create("s", {device("gpu:0", "gpu"), device("cpu:0", "cpu")}, allLinks(2)).value();
     const PlaceResult result = place(ungrouped(std::move(builder).build().value(), set), "contiguous");
     QCOMPARE(std::count(result.groups.begin(), result.groups.end(), DeviceId(1)), std::ptrdiff_t{4});
+}
+
+namespace {
+
+/// A chain of ops of equal cost with one attribute each; "" = none.
+GraphPtr taggedChain(const char* key, std::initializer_list<const char*> tags) {
+    GraphBuilder builder("tagged", "test");
+    for (const char* tag : tags) {
+        Op op;
+        op.costs = {{"", 1.0}};
+        if (*tag != 0)
+            op.attributes.emplace_back(key, tag);
+        const OpId id = builder.addOp(std::move(op));
+        Tensor tensor;
+        tensor.bytes = 8;
+        builder.addOutput(id, tensor);
+        if (id.index() > 0)
+            builder.addInput(id, builder.output(OpId(id.index() - 1), 0));
+    }
+    return std::move(builder).build().value();
+}
+
+} // namespace
+
+void TestPlaceMethods::expertFollowsLayers() {
+    // Four layers on two devices; a gap follows its producer, a source what it feeds, odd text is no tag.
+    const GraphPtr graph = taggedChain("expert_layer", {"", "0", "1", "x", "2", "3", "", "0"});
+    QCOMPARE(place(ungrouped(graph, test::equalDevices(2, 0.0)), "expert").groups,
+             test::placementOf({0, 0, 0, 0, 1, 1, 1, 0}));
+    // More devices than layers: each layer on one of them, in order.
+    QCOMPARE(place(ungrouped(taggedChain("expert_layer", {"0", "1"}), test::equalDevices(4, 0.0)), "expert").groups,
+             test::placementOf({0, 2}));
+    // Gpus only.
+    const DeviceSet set = DeviceSet::create("s", {device("cpu:0", "cpu"), device("gpu:0", "gpu"), device("gpu:1", "gpu")},
+                                            allLinks(3)).value();
+    QCOMPARE(place(ungrouped(taggedChain("expert_layer", {"0", "1"}), set), "expert").groups, test::placementOf({1, 2}));
+}
+
+void TestPlaceMethods::expertFollowsBranches() {
+    const GraphPtr graph = taggedChain("expert_branch", {"0", "1", "2", "3", "4", "0"});
+    QCOMPARE(place(ungrouped(graph, test::equalDevices(2, 0.0)), "expert").groups, test::placementOf({0, 1, 0, 1, 0, 0}));
+}
+
+void TestPlaceMethods::expertWithoutTagsCutsBlocks() {
+    const ProblemPtr problem = ungrouped(test::graph("a:5 -> b:1 -> c:1 -> d:1 -> e:4"), test::equalDevices(2, 0.0));
+    QCOMPARE(place(problem, "expert").groups, place(problem, "contiguous").groups);
 }
 
 void TestPlaceMethods::metisSeparatesWhatIsLoose() {
