@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,18 @@ struct LocalInfo {
     std::vector<LocalDevice> devices;
 };
 
+/// What one input of a traced program looks like.
+struct TorchSampleInput {
+    std::vector<std::int64_t> dims;
+    std::string dtype = "f32";
+};
+
+struct TorchScriptSpec {
+    std::string path;
+    std::vector<TorchSampleInput> inputs; ///< of forward, in order; empty = open without shapes
+    std::stop_token stop;                 ///< seen between the steps: LibTorch itself cannot be interrupted
+};
+
 /// Everything the library does. All methods may be called from any thread; none keeps a thread.
 /// LibTorch's exceptions never leave it.
 class Library {
@@ -122,6 +135,9 @@ public:
     virtual LocalInfo localInfo(bool measure) const = 0;
     /// Largest relative error of a 512 x 512 float32 product against double precision: tells a wrong BLAS kernel.
     virtual double blasError() const = 0;
+    /// The graph of a TorchScript file's forward method. Runs code from the file where sample inputs are given, and
+    /// LibTorch may crash on a hostile file: call it in a process that may be lost.
+    virtual Result<GraphPtr> importTorchScript(const TorchScriptSpec& spec) const = 0;
 };
 
 } // namespace pw::learn

@@ -3,6 +3,7 @@
 #include "core/learn/placeto_infer.h"
 #include "core/learn/placeto_trainer.h"
 #include "core/learn/torch_device.h"
+#include "core/learn/torchscript_import.h"
 
 namespace pw::learn {
 
@@ -36,6 +37,9 @@ public:
 
     LocalInfo localInfo(bool measure) const override { return learn::localInfo(measure); }
     double blasError() const override { return learn::blasError(); }
+    Result<GraphPtr> importTorchScript(const TorchScriptSpec& spec) const override {
+        return learn::importTorchScript(spec);
+    }
 };
 
 } // namespace

@@ -27,6 +27,9 @@ public:
     Result<learn::PolicyInfo> inspect(const learn::Bytes& policy) const override;
     learn::LocalInfo localInfo(bool measure) const override;
     double blasError() const override { return 0.0; }
+    Result<GraphPtr> importTorchScript(const learn::TorchScriptSpec&) const override {
+        return fail(ErrorCode::Unsupported, "no LibTorch here");
+    }
 
 private:
     Options m_options;
