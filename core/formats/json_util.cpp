@@ -50,20 +50,39 @@ std::string reasonOf(const std::string& what) {
     return colon == std::string::npos ? what : what.substr(colon + 2);
 }
 
+Error syntaxError(const Json::exception& error, std::string_view text, const std::string& file) {
+    const auto* parse = dynamic_cast<const Json::parse_error*>(&error);
+    return {ErrorCode::Parse, "not valid JSON: " + reasonOf(error.what()), file,
+            parse == nullptr ? std::string() : placeOf(text, parse->byte > 0 ? parse->byte - 1 : 0)};
+}
+
 } // namespace
 
-Result<Json> parseJson(std::string_view text, const std::string& file) {
+Status checkJsonNesting(std::string_view text, const std::string& file) {
     if (const auto at = tooDeepAt(text); at != std::string_view::npos) {
         return fail(ErrorCode::TooLarge, "brackets nest more than " + std::to_string(kMaxNesting) + " deep",
                     placeOf(text, at), file);
     }
+    return {};
+}
+
+Error jsonSyntaxError(std::string_view text, std::size_t byte, const std::string& file) {
+    try {
+        // Keeps nothing of what it reads: only the message is wanted.
+        [[maybe_unused]] const Json nothing =
+            Json::parse(text.begin(), text.end(), [](int, Json::parse_event_t, const Json&) { return false; });
+    } catch (const Json::exception& error) {
+        return syntaxError(error, text, file);
+    }
+    return {ErrorCode::Parse, "not valid JSON", file, placeOf(text, byte)};
+}
+
+Result<Json> parseJson(std::string_view text, const std::string& file) {
+    PW_CHECK(checkJsonNesting(text, file));
     try {
         return Json::parse(text.begin(), text.end());
-    } catch (const Json::parse_error& error) {
-        return fail(ErrorCode::Parse, "not valid JSON: " + reasonOf(error.what()),
-                    placeOf(text, error.byte > 0 ? error.byte - 1 : 0), file);
     } catch (const Json::exception& error) {
-        return fail(ErrorCode::Parse, "not valid JSON: " + reasonOf(error.what()), {}, file);
+        return fail(syntaxError(error, text, file));
     }
 }
 

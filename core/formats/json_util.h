@@ -20,6 +20,11 @@ Result<Json> parseDocument(std::string_view text, std::string_view format, const
 /// Any JSON value, with the same guards.
 Result<Json> parseJson(std::string_view text, const std::string& file);
 
+/// Fails where brackets nest too deep for readers that recurse.
+Status checkJsonNesting(std::string_view text, const std::string& file);
+/// Why a text that is no JSON is none, in the words and with the place of parseJson(); `byte` is where its reader stopped.
+Error jsonSyntaxError(std::string_view text, std::size_t byte, const std::string& file);
+
 /// An object on its way through a reader: typed access to keys whose errors name the path ("ops[3].cost_us").
 class JsonObject {
 public:

@@ -102,6 +102,13 @@ std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors
 GraphBuilder::GraphBuilder(std::string name, std::string format)
     : m_name(std::move(name)), m_format(std::move(format)) {}
 
+void GraphBuilder::reserve(std::size_t ops) {
+    m_ops.reserve(ops);
+    m_outputsOf.reserve(ops);
+    m_nextSlot.reserve(ops);
+    m_scopePaths.reserve(ops);
+}
+
 OpId GraphBuilder::addOp(Op op) {
     const OpId id(m_ops.size());
     m_ops.push_back(std::move(op));
@@ -272,7 +279,7 @@ Result<GraphPtr> GraphBuilder::build() && {
         }
     }
 
-    graph->m_opCountWithBodies = n;
+    graph->m_opCountWithBodies = n + m_unattachedOps;
     for (const Op& op : m_ops) {
         for (const Body& body : op.bodies)
             graph->m_opCountWithBodies += body.graph->opCountWithBodies();

@@ -15,6 +15,9 @@ class GraphBuilder {
 public:
     GraphBuilder(std::string name, std::string format);
 
+    /// Makes room for this many ops; worth it where the number is known beforehand.
+    void reserve(std::size_t ops);
+
     /// Adds an op; `op.scope` is ignored, use setScope or leave it to the name.
     OpId addOp(Op op);
     Op& op(OpId id) { return m_ops[id.index()]; } ///< until build()
@@ -33,6 +36,8 @@ public:
     void addControl(OpId before, OpId after);
     /// Weights of the file that belong to no op; counted in the statistics only.
     void addUnattachedParameterBytes(std::int64_t bytes) { m_unattachedParameterBytes += bytes; }
+    /// Ops of functions that the file holds and no op calls; counted in opCountWithBodies() only.
+    void addUnattachedOps(std::size_t count) { m_unattachedOps += count; }
     void addWarning(std::string kind, std::string where, std::string detail);
     /// At most this many warnings of one kind are kept; the rest is counted in one more.
     static constexpr std::size_t kMaxWarningsPerKind = 100;
@@ -55,6 +60,7 @@ private:
     std::vector<std::uint32_t> m_nextSlot;
     std::vector<std::optional<std::string>> m_scopePaths;
     std::int64_t m_unattachedParameterBytes = 0;
+    std::size_t m_unattachedOps = 0;
     std::vector<Warning> m_warnings;
     std::unordered_map<std::string, std::size_t> m_warningCounts;
 };

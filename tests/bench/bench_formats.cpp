@@ -81,6 +81,7 @@ std::string runProgram(const std::vector<std::string>& command, double& seconds)
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0); // warnings
     pid_t pid = -1;
     const Stopwatch watch;
     if (::posix_spawn(&pid, command.front().c_str(), &actions, nullptr, arguments.data(), environ) != 0)
@@ -132,17 +133,20 @@ void report(const Input& input, const std::string& program) {
     std::fflush(stdout);
 }
 
-/// A chain MatMul, Relu, MatMul, ... whose MatMuls have weights of `weightBytes` each. As exporters write it: named nodes
-/// with a scope, typed values.
+/// A chain MatMul, Relu, MatMul, ... of `width` features. As exporters write it: named nodes with a scope, typed values.
 struct ChainModel {
     std::size_t nodes = 0;
-    std::int64_t weightBytes = 0;
+    std::int64_t width = 0;
     bool typed = true;
+    bool weights = true;
+
+    std::int64_t weightBytes() const { return weights ? 4 * width * width : 0; }
 };
 
 std::string chainNodes(const ChainModel& model) {
     std::string out;
     std::string value = "input";
+    const std::vector<std::string> shape = {"1", std::to_string(model.width)};
     for (std::size_t i = 0; i < model.nodes; ++i) {
         const std::string block = "/layers." + std::to_string(i / 2);
         const std::string made = block + (i % 2 == 0 ? "/fc/MatMul_output_0" : "/act/Relu_output_0");
@@ -152,20 +156,20 @@ std::string chainNodes(const ChainModel& model) {
         else
             out += wire::bytes(1, wire::node("Relu", {value}, {made}, block + "/act/Relu"));
         if (model.typed)
-            out += wire::bytes(13, wire::valueInfo(made, 1, {"1", "64"}));
+            out += wire::bytes(13, wire::valueInfo(made, 1, shape));
         value = made;
     }
-    return out + wire::bytes(11, wire::valueInfo("input", 1, {"1", "64"})) +
-           wire::bytes(12, wire::valueInfo(value, 1, {"1", "64"})) + wire::bytes(2, "chain");
+    return out + wire::bytes(11, wire::valueInfo("input", 1, shape)) +
+           wire::bytes(12, wire::valueInfo(value, 1, shape)) + wire::bytes(2, "chain");
 }
 
 /// A tensor record up to and including the length of its raw data.
-std::string weightHead(std::size_t index, std::int64_t weightBytes) {
+std::string weightHead(std::size_t index, const ChainModel& model) {
     const std::string name = "layers." + std::to_string(index) + ".fc.weight";
-    const std::string fields = wire::tensor(name, 1, {64, weightBytes / 256}) + wire::varint((9U << 3U) | 2U) +
-                               wire::varint(static_cast<std::uint64_t>(weightBytes));
+    const std::string fields = wire::tensor(name, 1, {model.width, model.width}) + wire::varint((9U << 3U) | 2U) +
+                               wire::varint(static_cast<std::uint64_t>(model.weightBytes()));
     return wire::varint((5U << 3U) | 2U) +
-           wire::varint(fields.size() + static_cast<std::size_t>(weightBytes)) + fields;
+           wire::varint(fields.size() + static_cast<std::size_t>(model.weightBytes())) + fields;
 }
 
 /// Appends to a file; weights are written, or left as holes.
@@ -198,20 +202,20 @@ Input onnxChain(std::string title, const std::string& path, const ChainModel& mo
     const std::string nodes = chainNodes(model);
     std::vector<std::string> heads;
     std::uint64_t graphSize = nodes.size();
-    for (std::size_t i = 0; i < (model.nodes + 1) / 2 && model.weightBytes > 0; ++i) {
-        heads.push_back(weightHead(i, model.weightBytes));
-        graphSize += heads.back().size() + static_cast<std::uint64_t>(model.weightBytes);
+    for (std::size_t i = 0; i < (model.nodes + 1) / 2 && model.weights; ++i) {
+        heads.push_back(weightHead(i, model));
+        graphSize += heads.back().size() + static_cast<std::uint64_t>(model.weightBytes());
     }
     Output out(path);
     out.write(wire::number(1, 8) + wire::varint((7U << 3U) | 2U) + wire::varint(graphSize) + nodes);
-    const std::string weights(static_cast<std::size_t>(written ? model.weightBytes : 0), '\x3d');
+    const std::string weights(static_cast<std::size_t>(written ? model.weightBytes() : 0), '\x3d');
     for (const std::string& head : heads) {
         out.write(head);
-        written ? out.write(weights) : out.hole(model.weightBytes);
+        written ? out.write(weights) : out.hole(model.weightBytes());
     }
     out.write(wire::bytes(8, wire::bytes(1, "") + wire::number(2, 13)));
     const std::int64_t size = out.finish();
-    return {std::move(title), path, size - static_cast<std::int64_t>(heads.size()) * model.weightBytes, model.nodes};
+    return {std::move(title), path, size - static_cast<std::int64_t>(heads.size()) * model.weightBytes(), model.nodes};
 }
 
 /// The same chain in protobuf's text format.
@@ -233,7 +237,7 @@ Input onnxText(const std::string& path, std::size_t nodes) {
 Input tinyRecords(const std::string& path, std::size_t nodes) {
     std::string graph;
     for (std::size_t i = 0; i < nodes; ++i)
-        graph += wire::bytes(1, wire::node("Add", {}, {std::to_string(i)}));
+        graph += wire::bytes(1, wire::node("Add", {i == 0 ? "" : std::to_string(i - 1)}, {std::to_string(i)}));
     Output file(path);
     file.write(wire::model(graph));
     return {"ONNX, tiny records", path, file.finish(), nodes};
@@ -268,10 +272,10 @@ int main(int argc, char** argv) {
         (std::string_view(argv[i]) == "--written" ? written = true : (program = argv[i], true));
     const test::TempFolder folder(test::TempFolder::Place::Disk);
     const std::string onnx = folder.path("m.onnx");
-    report(onnxChain("ONNX, 10,000 nodes, 20 MB weights", onnx, {10'000, 4096, true}, true), program);
-    report(onnxChain("ONNX, the same without types", onnx, {10'000, 4096, false}, true), program);
-    report(onnxChain("ONNX, 2,000 nodes, no weights", onnx, {2'000, 0, true}, false), program);
-    report(onnxChain("ONNX, 2,000 nodes, 1 GB weights", onnx, {2'000, 1 << 20, true}, written), program);
+    report(onnxChain("ONNX, 10,000 nodes, 20 MB weights", onnx, {10'000, 32, true, true}, true), program);
+    report(onnxChain("ONNX, the same without types", onnx, {10'000, 32, false, true}, true), program);
+    report(onnxChain("ONNX, 2,000 nodes, no weights", onnx, {2'000, 512, true, false}, false), program);
+    report(onnxChain("ONNX, 2,000 nodes, 1 GB weights", onnx, {2'000, 512, true, true}, written), program);
     report(tinyRecords(onnx, 100'000), program);
     report(onnxText(folder.path("m.onnxtxt"), 10'000), program);
     report(fromZoo("graph JSON, RNNLM 20 layers", "zoo:rnnlm?layers=20", folder.path("m.graph.json")), program);
