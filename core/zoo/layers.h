@@ -20,15 +20,19 @@ struct Window {
 std::int64_t windowOutput(std::int64_t size, std::int64_t window, std::int64_t stride, Padding padding);
 
 TensorId conv2d(Net& net, TensorId x, TensorId weights, const Window& window);
-/// Without scale (beta only), with moving averages of mean and variance in training. Makes its variables.
-TensorId batchNorm(Net& net, TensorId x);
+struct BatchNorm {
+    bool scale = false; ///< a gamma beside the beta
+    const char* scope = "BatchNorm";
+};
+/// With moving averages of mean and variance in training. Makes its variables.
+TensorId batchNorm(Net& net, TensorId x, const BatchNorm& options = {});
 TensorId maxPool(Net& net, TensorId x, const Window& window);
 TensorId avgPool(Net& net, TensorId x, const Window& window);
 /// Five forward ops, two backward.
 TensorId dropout(Net& net, TensorId x);
 
 /// One op with one output and no gradient.
-TensorId elementwise(Net& net, const char* type, std::vector<TensorId> inputs, double flopsPerElement, const Dims& dims);
+TensorId elementwise(Net& net, const char* type, std::vector<TensorId> inputs, double flopsPerElement, Dims dims);
 
 /// [m, k] x [k, n].
 TensorId matMul(Net& net, TensorId a, TensorId b);
@@ -88,6 +92,22 @@ TensorId layerNorm(Net& net, TensorId x);
 TensorId dense(Net& net, TensorId x, std::int64_t width, bool bias = true);
 /// The value without its gradient.
 TensorId stopGradient(Net& net, TensorId x);
+
+// Cell networks and audio.
+
+/// One filter per channel: weights [height, width, channels, 1].
+TensorId depthwiseConv2d(Net& net, TensorId x, TensorId weights, const Window& window);
+/// Mean over height and width: [B, H, W, C] -> [B, C].
+TensorId globalAvgPool(Net& net, TensorId x);
+/// The image moved up and left by one pixel: pad and slice.
+TensorId shiftByOne(Net& net, TensorId x);
+/// Drops whole examples.
+TensorId dropPath(Net& net, TensorId x);
+/// [B, T, C] with weights [width, C, D] -> [B, T - (width - 1) * dilation, D]. Level L2 spells out what TensorFlow 1 makes
+/// of it: the samples between two taps become examples of a batch, a two-dimensional convolution, and back.
+TensorId causalConv1d(Net& net, TensorId x, TensorId weights, std::int64_t dilation);
+/// The last `length` steps: [B, T, C] -> [B, length, C].
+TensorId cropToLast(Net& net, TensorId x, std::int64_t length);
 
 struct TrainOptions {
     Optimizer optimizer = Optimizer::Sgd;

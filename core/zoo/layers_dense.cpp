@@ -2,10 +2,10 @@
 
 namespace pw::zoo {
 
-TensorId elementwise(Net& net, const char* type, std::vector<TensorId> inputs, double flopsPerElement, const Dims& dims) {
+TensorId elementwise(Net& net, const char* type, std::vector<TensorId> inputs, double flopsPerElement, Dims dims) {
     OpSpec spec{.type = type, .inputs = std::move(inputs)};
     spec.flops = flopsPerElement * static_cast<double>(elementCount(dims).value_or(0));
-    spec.outputs.push_back({dims});
+    spec.outputs.push_back({std::move(dims)});
     return net.emitValue(std::move(spec));
 }
 

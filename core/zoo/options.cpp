@@ -99,4 +99,12 @@ std::vector<OptionInfo> commonOptions(const char* level) {
             {"seed", "1", "seed of whatever is random in the workload"}};
 }
 
+NetOptions readNetOptions(OptionReader& options) {
+    NetOptions net;
+    net.level = options.level();
+    net.training = options.training();
+    net.colocateGradients = options.flag("colocate_gradients");
+    return net;
+}
+
 } // namespace pw::zoo

@@ -107,10 +107,7 @@ WorkloadInfo rnnlmInfo() {
 }
 
 Result<GraphPtr> buildRnnlm(OptionReader& options) {
-    NetOptions net;
-    net.level = options.level();
-    net.training = options.training();
-    net.colocateGradients = options.flag("colocate_gradients");
+    const NetOptions net = readNetOptions(options);
     Shape shape;
     shape.layers = options.integer("layers", 1, 64);
     shape.steps = options.integer("steps", 1, 1000);

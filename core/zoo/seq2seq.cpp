@@ -121,14 +121,6 @@ void readSeq2SeqOptions(OptionReader& options, Seq2SeqShape& shape) {
     shape.dropout = options.flag("dropout");
 }
 
-NetOptions readNetOptions(OptionReader& options) {
-    NetOptions net;
-    net.level = options.level();
-    net.training = options.training();
-    net.colocateGradients = options.flag("colocate_gradients");
-    return net;
-}
-
 Status checkCellSteps(const char* workload, std::int64_t cells, std::int64_t steps) {
     constexpr std::int64_t kMaxCellSteps = 40'000; // about 130 ops each at level L2
     if (cells * steps <= kMaxCellSteps)

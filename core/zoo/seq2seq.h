@@ -72,7 +72,6 @@ TensorId projectOutputs(Net& net, std::span<const TensorId> outputs, const Seq2S
 /// Adds the options that are the same for all of them; the defaults come from `shape`.
 void addSeq2SeqOptions(WorkloadInfo& info, const Seq2SeqShape& shape);
 void readSeq2SeqOptions(OptionReader& options, Seq2SeqShape& shape);
-NetOptions readNetOptions(OptionReader& options);
 /// Refuses graphs of more than about five million ops before they are made.
 Status checkCellSteps(const char* workload, std::int64_t cells, std::int64_t steps);
 
