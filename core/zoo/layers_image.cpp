@@ -77,17 +77,18 @@ TensorId conv2d(Net& net, TensorId x, TensorId weights, const Window& window) {
     return y;
 }
 
-TensorId batchNorm(Net& net, TensorId x) {
-    const Net::Scope scope(net, "BatchNorm");
+TensorId batchNorm(Net& net, TensorId x, const BatchNorm& options) {
+    const Net::Scope scope(net, options.scope);
     const Dims channels = {net.dims(x)[3]};
+    const TensorId gamma = options.scale ? net.variable("gamma", channels) : TensorId();
     const TensorId beta = net.variable("beta", channels);
     const TensorId mean = net.variable("moving_mean", channels, false);
     const TensorId variance = net.variable("moving_variance", channels, false);
     const double n = net.elements(x);
-    OpSpec spec{.type = "FusedBatchNorm", .inputs = {x, beta}};
+    OpSpec spec{.type = "FusedBatchNorm", .inputs = {x, gamma, beta}};
     spec.outputs.push_back({net.dims(x)});
     if (!net.options().training) { // a scale and a shift per channel
-        spec.inputs = {x, beta, mean, variance};
+        spec.inputs.insert(spec.inputs.end(), {mean, variance});
         spec.flops = 2.0 * n;
         return net.emitValue(std::move(spec));
     }
@@ -97,14 +98,16 @@ TensorId batchNorm(Net& net, TensorId x) {
     const OpId op = net.emit(std::move(spec));
     net.setGradient(
         op,
-        [&net, op, x, beta, n](std::span<const TensorId> dy) {
+        [&net, op, x, gamma, beta, n](std::span<const TensorId> dy) {
             OpSpec grad{.type = "FusedBatchNormGrad",
-                        .inputs = {dy[0], x, net.output(op, 3), net.output(op, 4)},
+                        .inputs = {dy[0], x, gamma, net.output(op, 3), net.output(op, 4)},
                         .flops = 12.0 * n};
             for (const Dims& out : {net.dims(x), net.dims(beta), net.dims(beta)}) // x, scale, offset
                 grad.outputs.push_back({out});
             const OpId gradOp = net.emit(std::move(grad));
             net.addGradient(x, net.output(gradOp, 0));
+            if (gamma.isValid())
+                net.addGradient(gamma, net.output(gradOp, 1));
             net.addGradient(beta, net.output(gradOp, 2));
         },
         true);

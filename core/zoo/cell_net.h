@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/zoo/cells.h"
+
+namespace pw::zoo {
+
+/// The frame of NASNet and AmoebaNet: a stem, cells, and two reduction cells that halve the size and double the channels at
+/// one and two thirds of the depth.
+struct CellNetShape {
+    std::int64_t batch = 32;
+    std::int64_t image = 224;
+    std::int64_t classes = 1001;
+    std::int64_t cells = 18;    ///< normal ones
+    std::int64_t channels = 32; ///< of the first normal cell
+    std::string stemName = "conv0"; ///< its batch norm adds "_bn"
+    std::int64_t stemChannels = 32;
+    Window stemWindow = squareWindow(3, 2, Padding::Valid);
+    std::vector<std::int64_t> stemCells; ///< channels of the reduction cells of the stem
+    bool fitFirstPrevious = false;       ///< the first cell fits its missing previous layer, which is the stem, as all do
+    bool skipReductionInput = false;     ///< after a reduction cell, the previous layer is the one before the layer before
+    bool auxiliary = false;
+    CellStyle style;
+    Cell normal;
+    Cell reduction;
+};
+
+/// Loss or probabilities. The op names are those of slim.
+TensorId buildCellNet(Net& net, const CellNetShape& shape);
+
+} // namespace pw::zoo
