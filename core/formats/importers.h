@@ -27,5 +27,16 @@ Result<GraphPtr> importStg(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importNGraph(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importPiper(const Source& source, const LoadOptions& options);
 Result<GraphPtr> importModelExplorer(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfGraphDef(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfGraphDefText(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfMetaGraph(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfMetaGraphText(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfSavedModel(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfSavedModelText(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfEvents(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfJs(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfCostGraph(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTfCostGraphText(const Source& source, const LoadOptions& options);
+Result<GraphPtr> importTorchScript(const Source& source, const LoadOptions& options);
 
 } // namespace pw::formats

@@ -2,6 +2,9 @@
 
 #include "core/base/text.h"
 #include "core/formats/file_handle.h"
+#include "core/formats/zip_directory.h"
+#include "core/formats/tf_recognise.h"
+#include "core/formats/wire_head.h"
 
 #include <algorithm>
 #include <array>
@@ -15,63 +18,6 @@ namespace {
 bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
-
-/// Walks the fields of a protobuf message as far as the head reaches.
-class FieldWalk {
-public:
-    explicit FieldWalk(std::string_view bytes)
-        : m_bytes(bytes) {}
-
-    bool next() {
-        const auto tag = varint();
-        if (!tag || *tag >> 3 == 0 || *tag >> 32 != 0)
-            return false;
-        field = static_cast<std::uint32_t>(*tag >> 3);
-        wire = static_cast<std::uint32_t>(*tag & 7U);
-        if (wire == 0) {
-            const auto read = varint();
-            value = read.value_or(0);
-            return read.has_value();
-        }
-        if (wire != 2)
-            return false; // none of the messages told apart here has fixed-width fields at its top
-        const auto read = varint();
-        length = read.value_or(0);
-        payload = m_bytes.substr(0, length);
-        start = m_read;
-        skip(length);
-        return read.has_value();
-    }
-
-    std::uint32_t field = 0;
-    std::uint32_t wire = 0;
-    std::uint64_t value = 0;
-    std::uint64_t length = 0;
-    std::size_t start = 0;    ///< of the payload, from the message's begin
-    std::string_view payload; ///< as much as is there
-    bool atEnd() const { return m_bytes.empty(); }
-
-private:
-    std::optional<std::uint64_t> varint() {
-        std::uint64_t read = 0;
-        for (unsigned shift = 0; shift < 64 && !m_bytes.empty(); shift += 7) {
-            const auto byte = static_cast<unsigned char>(m_bytes.front());
-            skip(1);
-            read |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-            if (byte < 0x80)
-                return read;
-        }
-        return std::nullopt;
-    }
-    void skip(std::uint64_t count) {
-        const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(count, m_bytes.size()));
-        m_bytes.remove_prefix(step);
-        m_read += step;
-    }
-
-    std::string_view m_bytes;
-    std::size_t m_read = 0;
-};
 
 bool isPrintable(std::string_view text) {
     return std::all_of(text.begin(), text.end(),
@@ -104,45 +50,13 @@ bool looksLikeOnnx(std::string_view head, std::int64_t fileSize) {
     return versionSeen && opsetSeen;
 }
 
-bool looksLikeNodeDef(std::string_view message) {
-    FieldWalk walk(message);
-    const auto isName = [&](std::uint32_t field) {
-        return walk.next() && walk.wire == 2 && walk.field == field && !walk.payload.empty() &&
-               isPrintable(walk.payload);
-    };
-    return isName(1) && isName(2);
-}
-
-std::string foreignProtobuf(std::string_view head) {
-    FieldWalk walk(head);
-    if (!walk.next())
-        return {};
-    if (walk.field == 1 && walk.wire == 0 && walk.value <= 1 && walk.next() && walk.field == 2 && walk.wire == 2 &&
-        walk.length > 16 && !isPrintable(walk.payload))
-        return "a TensorFlow SavedModel";
-    FieldWalk first(head);
-    if (!first.next() || first.field != 1 || first.wire != 2)
-        return {};
-    if (looksLikeNodeDef(first.payload))
-        return "a TensorFlow GraphDef";
-    // Its first field describes it: a version, then the list of ops with their names; the graph follows.
-    FieldWalk info(first.payload);
-    const bool describesOps = info.next() && info.wire == 2 && (info.field == 1 || info.field == 2) && info.length > 0;
-    const bool isLong = first.length > first.payload.size();
-    if (describesOps &&
-        (isLong || (first.next() && first.field == 2 && first.wire == 2 && first.payload.substr(0, 1) == "\n")))
-        return "a TensorFlow MetaGraphDef";
-    return {};
-}
-
 std::string foreignBinary(std::string_view head) {
     struct Magic {
         std::string_view bytes;
         std::size_t offset;
         const char* what;
     };
-    static constexpr std::array<Magic, 7> kMagics = {{
-        {"PK\x03\x04", 0, "a ZIP archive, as PyTorch and Keras write their models"},
+    static constexpr std::array<Magic, 6> kMagics = {{
         {"\x1f\x8b", 0, "a gzip archive: unpack it first"},
         {"\x89HDF\r\n", 0, "an HDF5 file, as Keras writes its models"},
         {"TFL3", 4, "a TensorFlow Lite model"},
@@ -156,7 +70,7 @@ std::string foreignBinary(std::string_view head) {
     }
     if (head.size() > 9 && head.substr(8, 2) == "{\"" && head.substr(4, 4) == std::string_view("\0\0\0\0", 4))
         return "a safetensors file of weights";
-    return foreignProtobuf(head);
+    return {};
 }
 
 /// The text without leading spaces and comments ("//", "/* */", "#" lines).
@@ -225,9 +139,11 @@ Recognition recogniseJson(std::string_view head) {
         Format format;
         const char* what; ///< for formats that are only known by name
     };
-    static constexpr std::array<Hint, 26> kHints = {{
-        {"\"modelTopology\"", "", Format::Unknown, "a TensorFlow.js model"},
-        {"\"graph-model\"", "", Format::Unknown, "a TensorFlow.js model"},
+    static constexpr std::array<Hint, 28> kHints = {{
+        {"\"layers-model\"", "", Format::TfJs, ""},
+        {"\"modelTopology\"", "", Format::TfJs, ""},
+        {"\"graph-model\"", "", Format::TfJs, ""},
+        {"\"weightsManifest\"", "", Format::TfJs, ""},
         {"\"traceEvents\"", "", Format::Unknown, "a Chrome trace"},
         {"\"nbformat\"", "", Format::Unknown, "a notebook"},
         {"\"fpgas\"", "\"nodes\"", Format::DnnPartitioningSplit, ""},
@@ -308,14 +224,8 @@ Recognition recogniseText(std::string_view head) {
         return {Format::PlacementCsv, {}};
     if (contains(head, "ir_version:") || (start.starts_with("graph") && contains(head, "op_type:")))
         return {Format::OnnxText, {}};
-    const bool hasNode = contains(head, "node {") || contains(head, "node{");
-    if (hasNode &&
-        (contains(head, "compute_cost:") || contains(head, "preceding_node:") || contains(head, "output_info")))
-        return {Format::Unknown, "a TensorFlow CostGraphDef in text form"};
-    if (contains(head, "meta_graphs {") || contains(head, "saved_model_schema_version:"))
-        return {Format::Unknown, "a TensorFlow SavedModel in text form"};
-    if (hasNode && (contains(head, "op: \"") || contains(head, "op:\"")))
-        return {Format::Unknown, "a TensorFlow GraphDef in text form"};
+    if (const Recognition found = recogniseTensorFlowText(head); found.format != Format::Unknown || !found.foreign.empty())
+        return found;
     if (contains(head, "forward_compute_time="))
         return {Format::PipeDream, {}};
     if (looksLikeStg(head))
@@ -332,6 +242,10 @@ Recognition recognise(std::string_view head, std::int64_t fileSize) {
         return {Format::Policy, {}};
     if (looksLikeOnnx(head, fileSize))
         return {Format::Onnx, {}};
+    if (const Format format = recogniseTensorFlow(head, fileSize); format != Format::Unknown)
+        return {format, {}};
+    if (head.starts_with("PK\x03\x04"))
+        return recogniseZip(head);
     if (head.find('\0') != std::string_view::npos)
         return {Format::Unknown, foreignBinary(head)};
     std::string_view text = head;

@@ -14,6 +14,7 @@ namespace pw {
 class GraphBuilder {
 public:
     GraphBuilder(std::string name, std::string format);
+    void setFormat(std::string format) { m_format = std::move(format); }
 
     /// Makes room for this many ops; worth it where the number is known beforehand.
     void reserve(std::size_t ops);
