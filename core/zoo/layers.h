@@ -46,6 +46,10 @@ TensorId gelu(Net& net, TensorId x);
 TensorId add(Net& net, TensorId a, TensorId b);
 TensorId sub(Net& net, TensorId a, TensorId b);
 TensorId mul(Net& net, TensorId a, TensorId b);
+/// Sum of tensors of one shape.
+TensorId addN(Net& net, std::span<const TensorId> values, std::string name = {});
+/// An alias with a name of its own; the gradient passes through.
+TensorId identity(Net& net, TensorId x);
 /// `b` is not a constant.
 TensorId squaredDifference(Net& net, TensorId a, TensorId b);
 TensorId concat(Net& net, std::span<const TensorId> parts, std::size_t axis);
@@ -60,7 +64,6 @@ TensorId gather(Net& net, TensorId table, TensorId indices);
 TensorId softmaxCrossEntropy(Net& net, TensorId logits, TensorId labels);
 TensorId reduceMean(Net& net, TensorId x);
 TensorId l2Loss(Net& net, TensorId x);
-/// Sum of scalars.
 TensorId addScalars(Net& net, std::span<const TensorId> values, std::string name);
 TensorId scale(Net& net, TensorId x, std::string name);
 

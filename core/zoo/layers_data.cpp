@@ -79,16 +79,7 @@ TensorId l2Loss(Net& net, TensorId x) {
 }
 
 TensorId addScalars(Net& net, std::span<const TensorId> values, std::string name) {
-    OpSpec spec{.type = "AddN", .name = std::move(name), .inputs = {values.begin(), values.end()}};
-    spec.flops = static_cast<double>(values.size() - 1);
-    spec.outputs.push_back({{}});
-    const TensorId y = net.emitValue(std::move(spec));
-    const std::vector<TensorId> inputs(values.begin(), values.end());
-    net.setGradient(net.producer(y), [&net, inputs](std::span<const TensorId> dy) {
-        for (const TensorId input : inputs)
-            net.addGradient(input, dy[0]);
-    });
-    return y;
+    return addN(net, values, std::move(name));
 }
 
 TensorId scale(Net& net, TensorId x, std::string name) {

@@ -195,6 +195,27 @@ TensorId squaredDifference(Net& net, TensorId a, TensorId b) {
     return y;
 }
 
+TensorId addN(Net& net, std::span<const TensorId> values, std::string name) {
+    OpSpec spec{.type = "AddN", .name = std::move(name), .inputs = {values.begin(), values.end()}};
+    spec.flops = static_cast<double>(values.size() - 1) * net.elements(values[0]);
+    spec.outputs.push_back({net.dims(values[0])});
+    const TensorId y = net.emitValue(std::move(spec));
+    const std::vector<TensorId> inputs(values.begin(), values.end());
+    net.setGradient(net.producer(y), [&net, inputs](std::span<const TensorId> dy) {
+        for (const TensorId input : inputs)
+            net.addGradient(input, dy[0]);
+    });
+    return y;
+}
+
+TensorId identity(Net& net, TensorId x) {
+    OpSpec spec{.type = "Identity", .inputs = {x}, .isFree = true};
+    spec.outputs.push_back({net.dims(x)});
+    const TensorId y = net.emitValue(std::move(spec));
+    net.setGradient(net.producer(y), [&net, x](std::span<const TensorId> dy) { net.addGradient(x, dy[0]); });
+    return y;
+}
+
 TensorId dropout(Net& net, TensorId x) {
     const Net::Scope scope(net, "dropout");
     const Dims dims = net.dims(x);

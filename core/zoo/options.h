@@ -57,6 +57,8 @@ Result<GraphPtr> buildGpt2(OptionReader& options);
 WorkloadInfo gpt2Info();
 Result<GraphPtr> buildBert(OptionReader& options);
 WorkloadInfo bertInfo();
+Result<GraphPtr> buildEnasPtb(OptionReader& options);
+WorkloadInfo enasPtbInfo();
 Result<GraphPtr> buildAmoebanetD(OptionReader& options);
 WorkloadInfo amoebanetDInfo();
 Result<GraphPtr> buildNasnetA(OptionReader& options);

@@ -22,6 +22,7 @@ constexpr Entry kEntries[] = {
     {transformerXlInfo, buildTransformerXl},
     {gpt2Info, buildGpt2},
     {bertInfo, buildBert},
+    {enasPtbInfo, buildEnasPtb},
     {amoebanetDInfo, buildAmoebanetD},
     {nasnetAInfo, buildNasnetA},
     {resnet50Info, buildResnet50},
