@@ -21,11 +21,14 @@ private:
         Window window;
     };
     using Steps = std::vector<Step>;
+    /// Branches as Placeto's authors number them for an expert placement (device = number mod D): the deepest one stays with
+    /// the trunk, and so do the joins and the heads.
+    enum Side : int { Trunk = 0, Deep = 0, Short = 1, Middle = 2, Pooled = 3 };
 
     TensorId conv(TensorId x, const Step& step);
-    TensorId branch(const char* name, TensorId x, const Steps& steps);
+    TensorId branch(const char* name, Side side, TensorId x, const Steps& steps);
     TensorId pooledBranch(const char* name, TensorId x, std::int64_t channels);
-    TensorId reducingPool(const char* name, TensorId x);
+    TensorId reducingPool(const char* name, Side side, TensorId x);
     TensorId joinBranches(std::initializer_list<TensorId> branches);
     TensorId stem(TensorId images);
     TensorId mixed35(const char* name, TensorId x, std::int64_t poolChannels, bool oddNames);
@@ -33,7 +36,8 @@ private:
     TensorId mixed17(const char* name, TensorId x, std::int64_t inner);
     TensorId mixed7a(TensorId x);
     TensorId mixed8(const char* name, TensorId x);
-    TensorId forkedBranch(const char* name, TensorId x, const Steps& steps, const Step& left, const Step& right);
+    TensorId forkedBranch(const char* name, Side side, TensorId x, const Steps& steps, const Step& left,
+                          const Step& right);
     TensorId fullyConnected(TensorId x);
     TensorId auxiliaryLogits(TensorId x);
     TensorId logits(TensorId x);
@@ -57,7 +61,8 @@ TensorId InceptionV3::conv(TensorId x, const Step& step) {
     return relu(m_net, batchNorm(m_net, conv2d(m_net, x, weights, window)));
 }
 
-TensorId InceptionV3::branch(const char* name, TensorId x, const Steps& steps) {
+TensorId InceptionV3::branch(const char* name, Side side, TensorId x, const Steps& steps) {
+    const Net::Expert expert(m_net, {-1, side});
     const Net::Scope scope(m_net, name);
     for (const Step& step : steps)
         x = conv(x, step);
@@ -65,6 +70,7 @@ TensorId InceptionV3::branch(const char* name, TensorId x, const Steps& steps) {
 }
 
 TensorId InceptionV3::pooledBranch(const char* name, TensorId x, std::int64_t channels) {
+    const Net::Expert expert(m_net, {-1, Pooled});
     const Net::Scope scope(m_net, name);
     TensorId pooled;
     {
@@ -74,7 +80,8 @@ TensorId InceptionV3::pooledBranch(const char* name, TensorId x, std::int64_t ch
     return conv(pooled, {"Conv2d_0b_1x1", channels, square(1)});
 }
 
-TensorId InceptionV3::reducingPool(const char* name, TensorId x) {
+TensorId InceptionV3::reducingPool(const char* name, Side side, TensorId x) {
+    const Net::Expert expert(m_net, {-1, side});
     const Net::Scope scope(m_net, name);
     return maxPool(m_net, x, square(3, 2, Padding::Valid));
 }
@@ -87,10 +94,10 @@ TensorId InceptionV3::stem(TensorId images) {
     TensorId x = conv(images, {"Conv2d_1a_3x3", 32, square(3, 2, Padding::Valid)});
     x = conv(x, {"Conv2d_2a_3x3", 32, square(3, 1, Padding::Valid)});
     x = conv(x, {"Conv2d_2b_3x3", 64, square(3)});
-    x = reducingPool("MaxPool_3a_3x3", x);
+    x = reducingPool("MaxPool_3a_3x3", Trunk, x);
     x = conv(x, {"Conv2d_3b_1x1", 80, square(1, 1, Padding::Valid)});
     x = conv(x, {"Conv2d_4a_3x3", 192, square(3, 1, Padding::Valid)});
-    return reducingPool("MaxPool_5a_3x3", x);
+    return reducingPool("MaxPool_5a_3x3", Trunk, x);
 }
 
 TensorId InceptionV3::mixed35(const char* name, TensorId x, std::int64_t poolChannels, bool oddNames) {
@@ -98,9 +105,9 @@ TensorId InceptionV3::mixed35(const char* name, TensorId x, std::int64_t poolCha
     // why: slim gives two layers of Mixed_5c other names
     const char* first = oddNames ? "Conv2d_0b_1x1" : "Conv2d_0a_1x1";
     const char* second = oddNames ? "Conv_1_0c_5x5" : "Conv2d_0b_5x5";
-    return joinBranches({branch("Branch_0", x, {{"Conv2d_0a_1x1", 64, square(1)}}),
-                         branch("Branch_1", x, {{first, 48, square(1)}, {second, 64, square(5)}}),
-                         branch("Branch_2", x,
+    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 64, square(1)}}),
+                         branch("Branch_1", Middle, x, {{first, 48, square(1)}, {second, 64, square(5)}}),
+                         branch("Branch_2", Deep, x,
                                 {{"Conv2d_0a_1x1", 64, square(1)},
                                  {"Conv2d_0b_3x3", 96, square(3)},
                                  {"Conv2d_0c_3x3", 96, square(3)}}),
@@ -110,24 +117,24 @@ TensorId InceptionV3::mixed35(const char* name, TensorId x, std::int64_t poolCha
 TensorId InceptionV3::mixed6a(TensorId x) {
     const Net::Scope scope(m_net, "Mixed_6a");
     const Window reduce = square(3, 2, Padding::Valid);
-    return joinBranches({branch("Branch_0", x, {{"Conv2d_1a_1x1", 384, reduce}}),
-                         branch("Branch_1", x,
+    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_1a_1x1", 384, reduce}}),
+                         branch("Branch_1", Deep, x,
                                 {{"Conv2d_0a_1x1", 64, square(1)},
                                  {"Conv2d_0b_3x3", 96, square(3)},
                                  {"Conv2d_1a_1x1", 96, reduce}}),
-                         reducingPool("Branch_2/MaxPool_1a_3x3", x)});
+                         reducingPool("Branch_2/MaxPool_1a_3x3", Middle, x)});
 }
 
 TensorId InceptionV3::mixed17(const char* name, TensorId x, std::int64_t inner) {
     const Net::Scope scope(m_net, name);
     const Window row{1, 7, 1, Padding::Same};
     const Window column{7, 1, 1, Padding::Same};
-    return joinBranches({branch("Branch_0", x, {{"Conv2d_0a_1x1", 192, square(1)}}),
-                         branch("Branch_1", x,
+    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 192, square(1)}}),
+                         branch("Branch_1", Middle, x,
                                 {{"Conv2d_0a_1x1", inner, square(1)},
                                  {"Conv2d_0b_1x7", inner, row},
                                  {"Conv2d_0c_7x1", 192, column}}),
-                         branch("Branch_2", x,
+                         branch("Branch_2", Deep, x,
                                 {{"Conv2d_0a_1x1", inner, square(1)},
                                  {"Conv2d_0b_7x1", inner, column},
                                  {"Conv2d_0c_1x7", inner, row},
@@ -139,17 +146,18 @@ TensorId InceptionV3::mixed17(const char* name, TensorId x, std::int64_t inner) 
 TensorId InceptionV3::mixed7a(TensorId x) {
     const Net::Scope scope(m_net, "Mixed_7a");
     const Window reduce = square(3, 2, Padding::Valid);
-    return joinBranches({branch("Branch_0", x, {{"Conv2d_0a_1x1", 192, square(1)}, {"Conv2d_1a_3x3", 320, reduce}}),
-                         branch("Branch_1", x,
+    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 192, square(1)}, {"Conv2d_1a_3x3", 320, reduce}}),
+                         branch("Branch_1", Deep, x,
                                 {{"Conv2d_0a_1x1", 192, square(1)},
                                  {"Conv2d_0b_1x7", 192, {1, 7, 1, Padding::Same}},
                                  {"Conv2d_0c_7x1", 192, {7, 1, 1, Padding::Same}},
                                  {"Conv2d_1a_3x3", 192, reduce}}),
-                         reducingPool("Branch_2/MaxPool_1a_3x3", x)});
+                         reducingPool("Branch_2/MaxPool_1a_3x3", Middle, x)});
 }
 
-TensorId InceptionV3::forkedBranch(const char* name, TensorId x, const Steps& steps, const Step& left,
+TensorId InceptionV3::forkedBranch(const char* name, Side side, TensorId x, const Steps& steps, const Step& left,
                                    const Step& right) {
+    const Net::Expert expert(m_net, {-1, side});
     const Net::Scope scope(m_net, name);
     for (const Step& step : steps)
         x = conv(x, step);
@@ -161,10 +169,10 @@ TensorId InceptionV3::mixed8(const char* name, TensorId x) {
     const Net::Scope scope(m_net, name);
     const Window row{1, 3, 1, Padding::Same};
     const Window column{3, 1, 1, Padding::Same};
-    return joinBranches({branch("Branch_0", x, {{"Conv2d_0a_1x1", 320, square(1)}}),
-                         forkedBranch("Branch_1", x, {{"Conv2d_0a_1x1", 384, square(1)}}, {"Conv2d_0b_1x3", 384, row},
+    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 320, square(1)}}),
+                         forkedBranch("Branch_1", Middle, x, {{"Conv2d_0a_1x1", 384, square(1)}}, {"Conv2d_0b_1x3", 384, row},
                                       {"Conv2d_0c_3x1", 384, column}),
-                         forkedBranch("Branch_2", x,
+                         forkedBranch("Branch_2", Deep, x,
                                       {{"Conv2d_0a_1x1", 448, square(1)}, {"Conv2d_0b_3x3", 384, square(3)}},
                                       {"Conv2d_0c_1x3", 384, row}, {"Conv2d_0d_3x1", 384, column}),
                          pooledBranch("Branch_3", x, 192)});
@@ -254,10 +262,7 @@ WorkloadInfo inceptionV3Info() {
 }
 
 Result<GraphPtr> buildInceptionV3(OptionReader& options) {
-    NetOptions net;
-    net.level = options.level();
-    net.training = options.training();
-    net.colocateGradients = options.flag("colocate_gradients");
+    const NetOptions net = readNetOptions(options);
     const std::int64_t batch = options.integer("batch", 1, 65536);
     const Optimizer optimizer = options.optimizer();
     const bool auxiliary = options.flag("aux");
@@ -265,6 +270,7 @@ Result<GraphPtr> buildInceptionV3(OptionReader& options) {
     PW_CHECK(options.status());
 
     Net network(options.graphName(), net);
+    const Net::Expert trunk(network, {-1, 0});
     const TensorId result = [&] {
         const Net::Scope scope(network, "InceptionV3");
         return InceptionV3(network).build(batch, auxiliary);

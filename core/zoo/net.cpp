@@ -181,6 +181,7 @@ void Net::backward(TensorId loss) {
     m_prefix = "gradients/";
     OpSpec seed{.type = "Fill", .name = "grad_ys", .isFree = true, .controls = {producer(loss)}};
     seed.outputs.push_back({{}});
+    const Expert lossExpert(*this, m_records.empty() ? m_expert : m_records.back().expert);
     m_gradients[loss.value()].push_back(emitValue(std::move(seed)));
     for (auto record = m_records.rbegin(); record != m_records.rend(); ++record) {
         m_prefix = "gradients/" + record->prefix;
