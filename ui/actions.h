@@ -16,9 +16,12 @@ QT_END_NAMESPACE
 namespace pw::ui {
 
 enum class ActionId {
-    Open, OpenSample, NewProject, Save, SaveAs, Quit,
+    Open, OpenSample, NewFromZoo, NewProject, Save, SaveAs, Quit,
     Undo, Redo, ClearSelection, Find, WholeGroups,
     Fit, ZoomIn, ZoomOut, ZoomReset, ExpandAll, CollapseAll,
+    ShowFacts, ShowVariables, ShowCrossEdges, ShowCriticalPath,
+    ColorDevice, ColorCost, ColorMemory, ColorTime, ColorPhase,
+    GroupTogether, Ungroup, Groups,
     Train, Infer, InferFile, ModeGraph, ModeCompare,
     ExportPlacement, ExportGraph, ExportPicture, ExportTimeline, ExportMemory, ExportCurves, ExportRuns,
     ResetLayout, Settings, Shortcuts, About,

@@ -1,6 +1,8 @@
 #include "ui/document.h"
 
 #include "ui/assign_command.h"
+#include "ui/grouping_command.h"
+#include "ui/hand_groups.h"
 #include "ui/words.h"
 
 
@@ -188,6 +190,25 @@ void Document::setGrouping(const GroupingOptions& grouping) {
         return;
     m_grouping = grouping;
     compile();
+}
+
+void Document::changeGrouping(const GroupingOptions& grouping, const QString& text) {
+    if (grouping == m_grouping)
+        return;
+    if (m_currentGraph < 0)
+        setGrouping(grouping); // there is nothing yet whose changes could be undone
+    else
+        stackOf(m_currentGraph)->push(new GroupingCommand(this, grouping, text));
+}
+
+void Document::groupTogether(const QList<quint32>& ops) {
+    if (const GraphPtr current = graph())
+        changeGrouping(groupedTogether(m_grouping, *current, ops), tr("Group %1 ops").arg(words::count(ops.size())));
+}
+
+void Document::ungroup(const QList<quint32>& ops) {
+    if (const GraphPtr current = graph())
+        changeGrouping(ungrouped(m_grouping, *current, ops), tr("Ungroup"));
 }
 
 void Document::setSimOptions(const SimOptions& options) {

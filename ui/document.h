@@ -87,6 +87,9 @@ public:
 
     const GroupingOptions& grouping() const { return m_grouping; }
     void setGrouping(const GroupingOptions& grouping); ///< groups made by hand count for graphs that have such ops
+    void changeGrouping(const GroupingOptions& grouping, const QString& text); ///< likewise, undoable
+    void groupTogether(const QList<quint32>& ops);
+    void ungroup(const QList<quint32>& ops);
     const SimOptions& simOptions() const { return m_simOptions; }
     void setSimOptions(const SimOptions& options);
 

@@ -18,8 +18,10 @@ struct FileOpener::Loaded {
 
 namespace {
 
+const QLatin1String kZoo("zoo:");
+
 Error withFile(Error error, const std::string& path) {
-    if (error.file.empty())
+    if (error.file.empty() && !path.starts_with("zoo:"))
         error.file = path;
     return error;
 }
@@ -33,7 +35,7 @@ FileOpener::FileOpener(const AppServices& services, Document* document, Project*
 
 void FileOpener::open(const QStringList& paths) {
     for (const QString& path : paths) {
-        if (path.startsWith(QLatin1String("zoo:")))
+        if (path.startsWith(kZoo))
             openSample(path, {});
         else
             openOne(QFileInfo(path).absoluteFilePath());
@@ -41,52 +43,74 @@ void FileOpener::open(const QStringList& paths) {
 }
 
 void FileOpener::openOne(const QString& path) {
+    start(path, QFileInfo(path).fileName(),
+          [path = path.toStdString(), worker = m_services.workerProgram](JobContext& context) -> Result<Loaded> {
+              Loaded content;
+              PW_TRY(content.kind, formats::sniff(path));
+              switch (content.kind) {
+              case formats::FileKind::Placement: {
+                  PW_TRY(content.placement, formats::loadPlacement(path));
+                  return content;
+              }
+              case formats::FileKind::DeviceSet: {
+                  PW_TRY(content.devices, formats::loadDeviceSet(path));
+                  return content;
+              }
+              case formats::FileKind::Project:
+              case formats::FileKind::Policy: return content;
+              default: break;
+              }
+              formats::LoadOptions options;
+              options.workerProgram = worker;
+              options.stop = context.abortToken();
+              options.progress = [&context](double fraction) { context.report({"load", fraction, 0.0, {}, -1.0, -1.0}); };
+              context.report({"load", -1.0, 0.0, {}, -1.0, -1.0});
+              PW_TRY(content.graph, formats::loadGraph(path, options));
+              return content;
+          });
+}
+
+void FileOpener::start(const QString& source, const QString& name, Work work) {
     auto loaded = std::make_shared<std::optional<Result<Loaded>>>();
-    const auto work = [path = path.toStdString(), worker = m_services.workerProgram](JobContext& context) -> Result<Loaded> {
-        Loaded content;
-        PW_TRY(content.kind, formats::sniff(path));
-        switch (content.kind) {
-        case formats::FileKind::Placement: {
-            PW_TRY(content.placement, formats::loadPlacement(path));
-            return content;
-        }
-        case formats::FileKind::DeviceSet: {
-            PW_TRY(content.devices, formats::loadDeviceSet(path));
-            return content;
-        }
-        case formats::FileKind::Project:
-        case formats::FileKind::Policy: return content;
-        default: break;
-        }
-        formats::LoadOptions options;
-        options.workerProgram = worker;
-        options.stop = context.abortToken();
-        context.report({"load", -1.0, 0.0, {}, -1.0, -1.0});
-        PW_TRY(content.graph, formats::loadGraph(path, options));
-        return content;
-    };
-    JobHandle* handle = m_jobs->start(tr("Reading %1").arg(QFileInfo(path).fileName()), QStringLiteral("open"), false,
-                                      [loaded, work](JobContext& context) -> Status {
+    JobHandle* handle = m_jobs->start(tr("Opening %1").arg(name), QStringLiteral("open"), false,
+                                      [loaded, work = std::move(work)](JobContext& context) -> Status {
                                           loaded->emplace(work(context));
                                           if (!loaded->value())
                                               return fail(loaded->value().error());
                                           return {};
                                       });
-    connect(handle, &JobHandle::finished, this, [this, loaded, path](const JobEnd& end) {
-        if (end.outcome == JobOutcome::Aborted)
+    ++m_running;
+    connect(handle, &JobHandle::finished, this, [this, loaded, source, handle](const JobEnd& end) {
+        --m_running;
+        // why the second: it was cancelled after the job had ended and before this call
+        if (end.outcome != JobOutcome::Aborted && !handle->isStopRequested()) {
+            if (end.error)
+                Q_EMIT failed(withFile(*end.error, source.toStdString()));
+            else
+                arrived(source, std::move(loaded->value().value()));
+        }
+        if (m_running > 0)
             return;
-        if (end.error)
-            Q_EMIT failed(withFile(*end.error, path.toStdString()));
-        else
-            take(path, std::move(loaded->value().value()));
+        for (const auto& [path, content] : std::exchange(m_waiting, {}))
+            take(path, std::move(*content));
     });
+    Q_EMIT started(handle, name);
 }
 
-void FileOpener::take(const QString& path, Loaded loaded) {
-    Q_EMIT opened(path);
+/// A placement dropped together with its graph may be read first: it waits until all of them are there.
+void FileOpener::arrived(const QString& source, Loaded loaded) {
+    if (loaded.placement && m_running > 0)
+        m_waiting.emplace_back(source, std::make_shared<Loaded>(std::move(loaded)));
+    else
+        take(source, std::move(loaded));
+}
+
+void FileOpener::take(const QString& source, Loaded loaded) {
+    if (!source.startsWith(kZoo))
+        Q_EMIT opened(source);
     switch (loaded.kind) {
-    case formats::FileKind::Project: m_project->open(path); return;
-    case formats::FileKind::Policy: m_experiments->inferFile(path); return;
+    case formats::FileKind::Project: m_project->open(source); return;
+    case formats::FileKind::Policy: m_experiments->inferFile(source); return;
     default: break;
     }
     if (loaded.devices) {
@@ -94,9 +118,9 @@ void FileOpener::take(const QString& path, Loaded loaded) {
         m_project->storeDeviceSet(*loaded.devices);
         m_document->setCurrentDevices(loaded.devices->hash());
     } else if (loaded.placement) {
-        takePlacement(path, loaded);
+        takePlacement(source, loaded);
     } else if (loaded.graph) {
-        takeGraph(path, std::move(loaded.graph));
+        takeGraph(source, std::move(loaded.graph));
     }
 }
 
@@ -145,21 +169,22 @@ void FileOpener::takePlacement(const QString& path, const Loaded& loaded) {
             entry.pinned.push_back(op->value());
     std::sort(entry.pinned.begin(), entry.pinned.end());
     m_document->addPlacement(std::move(entry), true);
+    QStringList details;
+    for (const Warning& warning : warnings)
+        details.append(words::fromUtf8(warning.where.empty() ? warning.detail : warning.where + ": " + warning.detail));
     if (!warnings.empty())
-        Q_EMIT noticed(tr("Placement applied with warnings"), words::fromUtf8(warnings.front().detail));
+        Q_EMIT noticed(tr("Placement applied with warnings"), words::fromUtf8(warnings.front().detail),
+                       details.size() > 1 ? details : QStringList());
 }
 
 void FileOpener::openSample(const QString& spec, const QString& deviceSet) {
     if (auto devices = devicePreset(deviceSet.toStdString()))
         m_document->setCurrentDevices(devices->hash());
-    runAsync<GraphPtr>(
-        this, tr("Opening sample"), [spec = spec.toStdString()](JobContext&) { return zoo::makeFromSpec(spec); },
-        [this, spec](Result<GraphPtr> graph) {
-            if (graph)
-                takeGraph(spec, std::move(*graph));
-            else
-                Q_EMIT failed(graph.error());
-        });
+    start(spec, words::graphTitle({}, spec), [spec = spec.toStdString()](JobContext&) -> Result<Loaded> {
+        Loaded content;
+        PW_TRY(content.graph, zoo::makeFromSpec(spec));
+        return content;
+    });
 }
 
 } // namespace pw::ui

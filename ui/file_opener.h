@@ -10,6 +10,11 @@
 #include <QObject>
 #include <QStringList>
 
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
 namespace pw::ui {
 
 /// Opens files of any kind by their content, and samples, on jobs; puts what they hold into document and project.
@@ -27,12 +32,18 @@ public:
 Q_SIGNALS:
     void opened(const QString& path); ///< for the recent files
     void failed(const pw::Error& error);
-    void noticed(const QString& title, const QString& sentence);
+    void noticed(const QString& title, const QString& sentence, const QStringList& details = {});
+    /// A job begins to open something; it can be aborted, then nothing changes.
+    void started(pw::ui::JobHandle* job, const QString& name);
 
 private:
     struct Loaded;
+    using Work = std::function<Result<Loaded>(JobContext&)>;
     void openOne(const QString& path);
-    void take(const QString& path, Loaded loaded);
+    /// Runs `work`; what it loads is taken under the name `source` (a path, or a sample's spec).
+    void start(const QString& source, const QString& name, Work work);
+    void arrived(const QString& source, Loaded loaded);
+    void take(const QString& source, Loaded loaded);
     void takeGraph(const QString& source, GraphPtr graph);
     void takePlacement(const QString& path, const Loaded& loaded);
 
@@ -41,6 +52,9 @@ private:
     Project* m_project;
     JobList* m_jobs;
     Experiments* m_experiments;
+    int m_running = 0;
+    /// What lies over a graph (placements) and came before other files of the same drop did.
+    std::vector<std::pair<QString, std::shared_ptr<Loaded>>> m_waiting;
 };
 
 } // namespace pw::ui

@@ -11,6 +11,7 @@
 #include "ui/style.h"
 #include "ui/views/compare_page.h"
 #include "ui/views/graph_page.h"
+#include "ui/views/opening_bar.h"
 #include "ui/views/search_field.h"
 #include "ui/views/summary_strip.h"
 #include "ui/views/welcome_page.h"
@@ -75,6 +76,7 @@ void MainWindow::buildCentral() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     m_messages = new MessageBar(central);
+    m_opening = new OpeningBar(central);
     m_pages = new QStackedWidget(central);
     m_welcome = new WelcomePage(m_settings, &m_project, m_pages);
     m_graphPage = new GraphPage(&m_document, &m_selection, m_pages);
@@ -83,6 +85,7 @@ void MainWindow::buildCentral() {
     m_pages->addWidget(m_graphPage);
     m_pages->addWidget(m_comparePage);
     column->addWidget(m_messages);
+    column->addWidget(m_opening);
     column->addWidget(m_pages, 1);
     setCentralWidget(central);
 }
@@ -221,6 +224,8 @@ void MainWindow::connectViews() {
     connect(&m_experiments, &Experiments::failed, this, &MainWindow::showError);
     connect(&m_experiments, &Experiments::announced, this, [this](const QString& text) { m_statusHint->setText(text); });
     connect(&m_opener, &FileOpener::failed, this, &MainWindow::showError);
+    connect(&m_opener, &FileOpener::started, m_opening, &OpeningBar::add);
+    connect(m_graphPage->view(), &viz::GraphView::bodySelectionChanged, m_inspector, &InspectorPanel::showBodyOps);
     connect(&m_opener, &FileOpener::noticed, m_messages, &MessageBar::showNotice);
     connect(&m_opener, &FileOpener::opened, this, [this](const QString& path) {
         m_messages->hide();

@@ -37,6 +37,7 @@ class InspectorPanel;
 class JobsPanel;
 class LibraryPanel;
 class MessageBar;
+class OpeningBar;
 class PanelDock;
 class RewardsPanel;
 class RunsPanel;
@@ -45,7 +46,7 @@ class SummaryStrip;
 class WelcomePage;
 
 /// The window: owns the models, builds the views and joins them. Menus and toolbar are in main_window_menus.cpp, what
-/// commands do in main_window_commands.cpp, closing and session in main_window_session.cpp.
+/// commands do in main_window_commands.cpp and main_window_view.cpp, closing and session in main_window_session.cpp.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 
@@ -82,11 +83,13 @@ public:
     PanelDock* curvesDock() { return m_curvesDock; }
     PanelDock* statsDock() { return m_statsDock; }
     MessageBar* messageBar() { return m_messages; }
+    OpeningBar* openingBar() { return m_opening; }
     SummaryStrip* summary() { return m_summary; }
     const AppServices& services() const { return m_services; }
 
 public Q_SLOTS:
     void showTrainDialog();
+    void showZooDialog();
     void showError(const pw::Error& error);
 
 protected:
@@ -130,9 +133,18 @@ private:
     void exportRuns();
     void askFile(const QString& title, const QString& suggestion, const QString& filter,
                  std::function<void(const QString&)> chosen);
+    /// Writes a file on a job; says when that failed, and where it lies when it did not.
+    void writeFile(const QString& path, std::function<Status(const std::string& path)> write);
     void showShortcuts();
     void showAbout();
     void showSettings();
+
+    // main_window_view.cpp
+    void connectView();
+    void updateGroupActions();
+    void showGroupsDialog();
+    void fillAssignMenu(QMenu* menu);
+    void showGraphMenu(const QPoint& globalPos, qint64 op);
 
     // main_window_session.cpp
     void restoreWindow();
@@ -156,6 +168,7 @@ private:
 
     Actions* m_actions;
     MessageBar* m_messages = nullptr;
+    OpeningBar* m_opening = nullptr;
     QStackedWidget* m_pages = nullptr;
     WelcomePage* m_welcome = nullptr;
     GraphPage* m_graphPage = nullptr;

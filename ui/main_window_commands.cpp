@@ -6,11 +6,13 @@
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/dialogs/train_dialog.h"
+#include "ui/dialogs/zoo_dialog.h"
 #include "ui/docks/inspector_panel.h"
 #include "ui/docks/jobs_panel.h"
 #include "ui/docks/library_panel.h"
 #include "ui/docks/rewards_panel.h"
 #include "ui/docks/runs_panel.h"
+#include "ui/file_filters.h"
 #include "ui/message_bar.h"
 #include "ui/panel_dock.h"
 #include "ui/style.h"
@@ -46,6 +48,7 @@ void MainWindow::connectActions() {
     };
     on(ActionId::Open, [this] { askOpen(); });
     on(ActionId::OpenSample, [this] { openSample(QLatin1String(kSample), QLatin1String(kSampleDevices)); });
+    on(ActionId::NewFromZoo, [this] { showZooDialog(); });
     on(ActionId::NewProject, [this] { askNewProject(); });
     on(ActionId::Save, [this] {
         m_project.flush();
@@ -106,6 +109,8 @@ void MainWindow::connectActions() {
     connect(a[ActionId::WholeGroups], &QAction::toggled, m_inspector, &InspectorPanel::setMovesWholeGroups);
     connect(m_inspector, &InspectorPanel::movesWholeGroupsChanged, a[ActionId::WholeGroups], &QAction::setChecked);
 
+    connectView();
+
     QUndoGroup* undo = m_document.undoGroup();
     const auto refreshUndo = [this, undo] {
         (*m_actions)[ActionId::Undo]->setEnabled(undo->canUndo());
@@ -151,6 +156,7 @@ void MainWindow::connectActions() {
         m_selection.reveal(op);
     });
     connect(m_welcome, &WelcomePage::openRequested, this, &MainWindow::askOpen);
+    connect(m_welcome, &WelcomePage::zooRequested, this, &MainWindow::showZooDialog);
     connect(m_welcome, &WelcomePage::newProjectRequested, this, &MainWindow::askNewProject);
     connect(m_welcome, &WelcomePage::fileChosen, this, [this](const QString& file) { openFiles({file}); });
     connect(m_welcome, &WelcomePage::sampleChosen, this, &MainWindow::openSample);
@@ -170,14 +176,26 @@ void MainWindow::askFile(const QString& title, const QString& suggestion, const 
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->selectFile(suggestion);
-    dialog->setDefaultSuffix(QFileInfo(suggestion).completeSuffix());
+    dialog->setDefaultSuffix(filters::firstEnding(dialog->selectedNameFilter()));
+    connect(dialog, &QFileDialog::filterSelected, dialog,
+            [dialog](const QString& line) { dialog->setDefaultSuffix(filters::firstEnding(line)); });
     connect(dialog, &QFileDialog::fileSelected, this, std::move(chosen));
     dialog->open();
 }
 
+void MainWindow::writeFile(const QString& path, std::function<Status(const std::string&)> write) {
+    JobHandle* job = m_jobs.start(tr("Writing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
+                                  [write = std::move(write), target = path.toStdString()](JobContext&) { return write(target); });
+    connect(job, &JobHandle::finished, this, [this, path](const JobEnd& end) {
+        if (end.error)
+            showError(*end.error);
+        else if (end.outcome == JobOutcome::Succeeded)
+            statusBar()->showMessage(tr("Written to %1").arg(path), 5000);
+    });
+}
+
 void MainWindow::askOpen() {
-    auto* dialog = new QFileDialog(this, tr("Open"), {},
-                                   tr("All that can be opened (*.onnx *.dot *.gv *.json *.csv *.placewright *.policy *.txt *.pbtxt *.textproto);;All files (*)"));
+    auto* dialog = new QFileDialog(this, tr("Open"), {}, filters::openFilter());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
     connect(dialog, &QFileDialog::filesSelected, this, &MainWindow::openFiles);
@@ -219,6 +237,16 @@ void MainWindow::place(const std::string& method) {
     m_experiments.place(method, method == "local_search" ? kSearchSeconds : 0.0);
 }
 
+void MainWindow::showZooDialog() {
+    auto* dialog = new ZooDialog(m_document.deviceSets(), m_document.devices(), viz::Theme::of(m_themeKind), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &ZooDialog::openRequested, this, [this](const QString& spec, const QString& deviceHash) {
+        m_document.setCurrentDevices(deviceHash.toStdString()); // unknown and empty: no change
+        openSample(spec, {});
+    });
+    dialog->open();
+}
+
 void MainWindow::showTrainDialog() {
     if (!m_document.problem())
         return;
@@ -244,22 +272,27 @@ void MainWindow::exportPlacement(int id) {
     for (const quint32 op : entry->pinned)
         file->pinned.push_back(graph->op(OpId(op)).name);
     askFile(tr("Export placement"), QStringLiteral("%1.placement.json").arg(QString(entry->name).replace(QLatin1Char(' '), QLatin1Char('_'))),
-            tr("Placements (*.placement.json *.json *.csv)"), [this, file](const QString& path) {
-                m_jobs.start(tr("Writing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
-                             [file, target = path.toStdString()](JobContext&) { return formats::savePlacement(*file, target); });
+            filters::saveFilter(formats::FileKind::Placement), [this, file](const QString& path) {
+                writeFile(path, [file](const std::string& target) { return formats::savePlacement(*file, target); });
             });
 }
 
 void MainWindow::exportGraph() {
     const GraphPtr graph = m_document.graph();
     const PlacementEntry* entry = m_document.currentPlacement();
-    askFile(tr("Export graph"), QStringLiteral("graph.graph.json"), tr("Graphs (*.graph.json *.json *.dot *.gv)"),
-            [this, graph, ops = entry ? entry->ops : nullptr, devices = m_document.devices()](const QString& path) {
-                m_jobs.start(tr("Writing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
-                             [graph, ops, devices, target = path.toStdString()](JobContext&) {
-                                 return ops ? formats::saveGraph(*graph, target, {*ops, &devices, {}})
-                                            : formats::saveGraph(*graph, target);
-                             });
+    const QString source = m_document.currentGraph()->source;
+    const QString name = QFileInfo(m_document.currentGraph()->name).fileName().replace(QLatin1Char(' '), QLatin1Char('_'));
+    askFile(tr("Export graph"), name + QStringLiteral(".graph.json"), filters::saveFilter(formats::FileKind::Graph, source),
+            [this, graph, source, ops = entry ? entry->ops : nullptr, devices = m_document.devices()](const QString& path) {
+                writeFile(path, [graph, ops, devices, from = source.toStdString()](const std::string& target) {
+                    formats::SaveOptions options;
+                    options.source = from;
+                    if (ops) {
+                        options.placement = *ops;
+                        options.devices = &devices;
+                    }
+                    return formats::saveGraph(*graph, target, options);
+                });
             });
 }
 
@@ -278,17 +311,15 @@ void MainWindow::exportPicture() {
             costs.push_back(problem->costs().at(OpId(i), DeviceId(0)));
     askFile(tr("Export picture"), QStringLiteral("graph.svg"), tr("Pictures (*.png *.svg)"),
             [this, graph, ops = entry ? entry->ops : nullptr, options, costs](const QString& path) {
-                m_jobs.start(tr("Drawing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
-                             [=](JobContext&) { return viz::renderGraph(graph, ops.get(), costs, options, path); });
+                writeFile(path, [=](const std::string&) { return viz::renderGraph(graph, ops.get(), costs, options, path); });
             });
 }
 
 void MainWindow::exportRuns() {
     askFile(tr("Export runs"), QStringLiteral("runs.csv"), tr("Tables (*.csv)"), [this](const QString& path) {
-        m_jobs.start(tr("Writing %1").arg(QFileInfo(path).fileName()), QStringLiteral("export"), false,
-                     [csv = m_runsPanel->toCsv().toStdString(), target = path.toStdString()](JobContext&) {
-                         return formats::writeFileAtomically(target, csv);
-                     });
+        writeFile(path, [csv = m_runsPanel->toCsv().toStdString()](const std::string& target) {
+            return formats::writeFileAtomically(target, csv);
+        });
     });
 }
 

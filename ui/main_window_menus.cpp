@@ -8,6 +8,7 @@
 #include "viz/graph/graph_view.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
@@ -23,7 +24,7 @@ namespace pw::ui {
 void MainWindow::buildMenus() {
     const Actions& a = *m_actions;
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    file->addActions({a[ActionId::Open], a[ActionId::OpenSample]});
+    file->addActions({a[ActionId::Open], a[ActionId::OpenSample], a[ActionId::NewFromZoo]});
     QMenu* recent = file->addMenu(tr("Open &recent"));
     connect(recent, &QMenu::aboutToShow, this, [this, recent] {
         recent->clear();
@@ -47,23 +48,25 @@ void MainWindow::buildMenus() {
     graph->addActions({a[ActionId::Fit], a[ActionId::ZoomIn], a[ActionId::ZoomOut], a[ActionId::ZoomReset]});
     graph->addSeparator();
     graph->addActions({a[ActionId::ExpandAll], a[ActionId::CollapseAll]});
+    graph->addSeparator();
+    graph->addActions({a[ActionId::GroupTogether], a[ActionId::Ungroup], a[ActionId::Groups]});
+    QMenu* look = menuBar()->addMenu(tr("&View"));
+    QMenu* colors = look->addMenu(tr("&Colour by"));
+    auto* oneColor = new QActionGroup(colors);
+    for (const ActionId id : {ActionId::ColorDevice, ActionId::ColorCost, ActionId::ColorMemory, ActionId::ColorTime, ActionId::ColorPhase}) {
+        colors->addAction(a[id]);
+        oneColor->addAction(a[id]);
+    }
+    look->addSeparator();
+    look->addActions({a[ActionId::ShowCrossEdges], a[ActionId::ShowCriticalPath], a[ActionId::ShowVariables]});
+    look->addSeparator();
+    look->addAction(a[ActionId::ShowFacts]);
     QMenu* placement = menuBar()->addMenu(tr("&Placement"));
     QMenu* methods = placement->addMenu(tr("&Place with"));
     fillPlaceMenu(methods);
     placement->addSeparator();
     QMenu* assign = placement->addMenu(tr("&Move selection to"));
-    connect(assign, &QMenu::aboutToShow, this, [this, assign] {
-        assign->clear();
-        for (std::size_t d = 0; d < m_document.devices().count(); ++d) {
-            const QString name = words::deviceTitle(m_document.devices().device(DeviceId(d)), DeviceId(d));
-            const QString key = d < 8 ? QString::number(d + 1) : QString();
-            QAction* action = assign->addAction(name + QLatin1Char('\t') + key);
-            action->setEnabled(!m_selection.isEmpty());
-            connect(action, &QAction::triggered, this, [this, d] {
-                m_document.assign(m_selection.ops(), DeviceId(d), (*m_actions)[ActionId::WholeGroups]->isChecked());
-            });
-        }
-    });
+    connect(assign, &QMenu::aboutToShow, this, [this, assign] { fillAssignMenu(assign); });
     placement->addAction(a[ActionId::WholeGroups]);
     QMenu* train = menuBar()->addMenu(tr("&Train"));
     train->addAction(a[ActionId::Train]);
@@ -108,7 +111,7 @@ void MainWindow::buildToolBar() {
     auto* openMenu = new QMenu(bar);
     connect(openMenu, &QMenu::aboutToShow, this, [this, openMenu] {
         openMenu->clear();
-        openMenu->addActions({(*m_actions)[ActionId::Open], (*m_actions)[ActionId::OpenSample]});
+        openMenu->addActions({(*m_actions)[ActionId::Open], (*m_actions)[ActionId::OpenSample], (*m_actions)[ActionId::NewFromZoo]});
         openMenu->addSeparator();
         fillOpenMenu(openMenu);
     });

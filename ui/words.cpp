@@ -1,5 +1,6 @@
 #include "ui/words.h"
 
+#include "core/formats/formats.h"
 #include "core/zoo/zoo.h"
 #include "viz/theme/figures.h"
 
@@ -9,6 +10,7 @@
 #include <QLocale>
 #include <QObject>
 
+#include <algorithm>
 #include <cmath>
 
 namespace pw::ui {
@@ -23,7 +25,7 @@ struct CodeWords {
 CodeWords wordsFor(ErrorCode code) {
     switch (code) {
     case ErrorCode::NotFound: return {"Not found", "Check the name, or choose another one."};
-    case ErrorCode::Parse: return {"This file could not be read", "Check that the file is complete and of a supported format: ONNX, DOT, JSON."};
+    case ErrorCode::Parse: return {"This file could not be read", "Check that the file is complete and of a format that File ▸ Open lists."};
     case ErrorCode::Invalid: return {"This cannot work as it is", "Correct the place named above and try again."};
     case ErrorCode::Unsupported: return {"Not supported", "Convert the input, or choose another method or file."};
     case ErrorCode::Io: return {"Reading or writing failed", "Check the path, the permissions and the free space; nothing stored before is lost."};
@@ -216,12 +218,12 @@ QString graphTitle(const QString& name, const QString& source) {
     if (!source.contains(QLatin1Char('/')))
         return name;
     QString file = QFileInfo(source).fileName();
-    for (const char* ending : {".graph.json", ".onnx", ".json", ".dot", ".gv", ".txt", ".pbtxt", ".textproto"}) {
-        if (file.endsWith(QLatin1String(ending), Qt::CaseInsensitive)) {
-            file.chop(static_cast<qsizetype>(qstrlen(ending)));
-            break;
-        }
-    }
+    qsizetype longest = 0;
+    for (const formats::FormatInfo& format : formats::knownFormats())
+        for (const std::string& ending : format.endings)
+            if (file.endsWith(fromUtf8(ending), Qt::CaseInsensitive) && file.size() > static_cast<qsizetype>(ending.size()))
+                longest = std::max(longest, static_cast<qsizetype>(ending.size()));
+    file.chop(longest);
     return file;
 }
 

@@ -1,6 +1,9 @@
 #include "app/gui/screenshot_tour.h"
 
+#include "ui/actions.h"
+#include "ui/dialogs/groups_dialog.h"
 #include "ui/dialogs/train_dialog.h"
+#include "ui/dialogs/zoo_dialog.h"
 #include "ui/docks/inspector_panel.h"
 #include "ui/docks/jobs_panel.h"
 #include "ui/docks/rewards_panel.h"
@@ -12,8 +15,11 @@
 #include "viz/graph/graph_view.h"
 #include "viz/plots/timeline_view.h"
 
+#include <QAction>
 #include <QApplication>
+#include <QDialog>
 #include <QDir>
+#include <QLineEdit>
 #include <QTimer>
 
 #include <cstdio>
@@ -25,6 +31,7 @@ constexpr int kPollMs = 50;
 constexpr int kCalmPolls = 8; ///< ready this long in a row: layouts and redraws have settled
 constexpr QSize kSmall(1440, 900);
 constexpr QSize kLarge(1920, 1080);
+constexpr QSize kLeast(1024, 700);
 } // namespace
 
 ScreenshotTour::ScreenshotTour(ui::MainWindow* window, const QString& folder, double trainSeconds, QObject* parent)
@@ -54,19 +61,18 @@ void ScreenshotTour::addSteps(double trainSeconds) {
         return w->jobs()->runningCount() == 0 && document->problem() && !w->graphPage()->view()->isLayoutRunning();
     };
     const auto placed = [document, idle] { return idle() && document->schedule() != nullptr; };
-    const auto theme = [this, w](viz::Theme::Kind kind, const QString& name) {
-        add(name, [w, kind] { w->setTheme(kind); });
-        add(name, [this, name] { save(name); });
-    };
+    const auto theme = [this](viz::Theme::Kind kind, const QString& name) { addTheme(kind, name); };
     add(QStringLiteral("project"), [] {}, [w] { return w->project()->repository() != nullptr; });
     add(QStringLiteral("welcome"), [this] { save(QStringLiteral("welcome-light")); });
     theme(viz::Theme::Kind::Dark, QStringLiteral("welcome-dark"));
     add(QStringLiteral("light"), [w] { w->setTheme(viz::Theme::Kind::Light); });
+    addOpening();
     add(QStringLiteral("sample"), [w] { w->openSample(QStringLiteral("zoo:inception_v3"), QStringLiteral("2xK80")); }, idle);
     add(QStringLiteral("unplaced"), [this] { save(QStringLiteral("main-unplaced")); });
     for (const char* method : {"single", "contiguous", "metis"})
         add(QString::fromLatin1(method), [w, method] { w->experiments()->place(method, 0.0); }, placed);
     add(QStringLiteral("metis"), [this] { save(QStringLiteral("main-metis")); });
+    addColors();
     add(QStringLiteral("devices"), [document] { document->setCurrentDevices(devicePreset("8xP100")->hash()); }, idle);
     add(QStringLiteral("devices"), [w] { w->experiments()->place("metis", 0.0); }, placed);
     add(QStringLiteral("devices"), [this] { save(QStringLiteral("main-8-devices")); });
@@ -130,6 +136,74 @@ void ScreenshotTour::addSteps(double trainSeconds) {
     theme(viz::Theme::Kind::Dark, QStringLiteral("compare-dark"));
 }
 
+void ScreenshotTour::addTheme(viz::Theme::Kind kind, const QString& name) {
+    add(name, [this, kind] { m_window->setTheme(kind); });
+    add(name, [this, name] { save(name); });
+}
+
+/// The dialog of workloads, with figures and with an option that is refused.
+void ScreenshotTour::addOpening() {
+    ui::MainWindow* w = m_window;
+    const auto shown = [w] {
+        const auto* dialog = w->findChild<ui::ZooDialog*>();
+        return dialog && dialog->isVisible() && !dialog->isComputing();
+    };
+    for (const auto& [kind, name] : {std::pair(viz::Theme::Kind::Light, "light"), {viz::Theme::Kind::Dark, "dark"}, {viz::Theme::Kind::HighContrast, "contrast"}}) {
+        const QString file = QStringLiteral("zoo-dialog-") + QLatin1String(name);
+        add(file, [w, kind = kind] {
+            w->setTheme(kind);
+            w->showZooDialog();
+            w->findChild<ui::ZooDialog*>()->chooseWorkload(QStringLiteral("rnnlm"));
+        }, shown);
+        add(file, [this, file] { saveDialog(file); });
+        add(file, [w] {
+            auto* dialog = w->findChild<ui::ZooDialog*>();
+            if (auto* seed = qobject_cast<QLineEdit*>(dialog->field(QStringLiteral("seed"))))
+                seed->setText(QStringLiteral("many"));
+        }, shown);
+        add(file, [this, file, w] {
+            saveDialog(file + QStringLiteral("-refused"));
+            delete w->findChild<ui::ZooDialog*>();
+        });
+    }
+    add(QStringLiteral("light"), [w] { w->setTheme(viz::Theme::Kind::Light); });
+}
+
+/// Heat colouring and the row of facts, in every theme and in the least window.
+void ScreenshotTour::addColors() {
+    ui::MainWindow* w = m_window;
+    const auto calm = [w] { return !w->graphPage()->view()->isLayoutRunning(); };
+    const auto color = [this, w, calm](viz::ColorBy by, const QString& name) {
+        add(name, [w, by] { w->graphPage()->setColorBy(by); }, calm);
+        add(name, [this, name] { save(name); });
+    };
+    add(QStringLiteral("scopes"), [w] { w->graphPage()->view()->expandAll(); }, calm);
+    color(viz::ColorBy::Cost, QStringLiteral("heat-cost-light"));
+    addTheme(viz::Theme::Kind::Dark, QStringLiteral("heat-cost-dark"));
+    addTheme(viz::Theme::Kind::HighContrast, QStringLiteral("heat-cost-contrast"));
+    add(QStringLiteral("light"), [w] { w->setTheme(viz::Theme::Kind::Light); });
+    color(viz::ColorBy::Memory, QStringLiteral("heat-memory-light"));
+    color(viz::ColorBy::Time, QStringLiteral("heat-time-light"));
+    add(QStringLiteral("near"), [this, w] {
+        selectFirst("Conv2D");
+        w->graphPage()->view()->resetZoom();
+    }, calm);
+    add(QStringLiteral("near"), [this] { save(QStringLiteral("heat-near-light")); });
+    addTheme(viz::Theme::Kind::Dark, QStringLiteral("heat-near-dark"));
+    add(QStringLiteral("least"), [w] { w->resize(kLeast); }, calm);
+    add(QStringLiteral("least"), [this] { save(QStringLiteral("main-1024-dark")); });
+    addTheme(viz::Theme::Kind::Light, QStringLiteral("main-1024-light"));
+    add(QStringLiteral("groups"), [w] { (*w->actions())[ui::ActionId::Groups]->trigger(); }, [w] { return w->findChild<ui::GroupsDialog*>() != nullptr; });
+    add(QStringLiteral("groups"), [this] { saveDialog(QStringLiteral("groups-dialog")); });
+    add(QStringLiteral("back"), [w] {
+        delete w->findChild<ui::GroupsDialog*>();
+        w->graphPage()->setColorBy(viz::ColorBy::Device);
+        w->graphPage()->view()->collapseAll();
+        w->selection()->clear();
+        w->resize(kSmall);
+    }, calm);
+}
+
 void ScreenshotTour::start() {
     m_window->resize(kSmall);
     next();
@@ -164,7 +238,7 @@ void ScreenshotTour::save(const QString& name) {
 }
 
 void ScreenshotTour::saveDialog(const QString& name) {
-    if (auto* dialog = m_window->findChild<ui::TrainDialog*>())
+    if (auto* dialog = m_window->findChild<QDialog*>())
         dialog->grab().save(QDir(m_folder).filePath(name + QStringLiteral(".png")));
 }
 

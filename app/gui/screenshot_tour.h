@@ -1,5 +1,7 @@
 #pragma once
 
+#include "viz/theme/theme.h"
+
 #include <QObject>
 #include <QString>
 
@@ -29,11 +31,14 @@ private:
         std::function<bool()> ready; ///< polled until true
     };
     void addSteps(double trainSeconds);
+    void addTheme(viz::Theme::Kind kind, const QString& name);
     void add(const QString& what, std::function<void()> act, std::function<bool()> ready = {});
     void next();
     void poll();
     void save(const QString& name);
     void saveDialog(const QString& name);
+    void addOpening();
+    void addColors();
     void selectFirst(const std::string& type);
 
     ui::MainWindow* m_window;

@@ -71,10 +71,19 @@ InspectorPanel::InspectorPanel(Document* document, Selection* selection, QWidget
             m_document->assign(m_selection->ops(), DeviceId(static_cast<std::size_t>(row - 1)), movesWholeGroups());
     });
     connect(m_facts, &FactsView::opClicked, this, [this](quint32 op) {
-        m_selection->reveal(op);
+        if (m_body)
+            showBodyOps(m_body, {op}); // numbers of the body's own ops
+        else
+            m_selection->reveal(op);
     });
-    connect(selection, &Selection::changed, this, &InspectorPanel::refresh);
-    connect(document, &Document::currentGraphChanged, this, &InspectorPanel::refresh);
+    connect(selection, &Selection::changed, this, [this] {
+        m_body.reset();
+        refresh();
+    });
+    connect(document, &Document::currentGraphChanged, this, [this] {
+        m_body.reset();
+        refresh();
+    });
     connect(document, &Document::currentPlacementChanged, this, &InspectorPanel::refresh);
     connect(document, &Document::scheduleChanged, this, &InspectorPanel::refresh);
     connect(document, &Document::situationChanged, this, &InspectorPanel::refresh);
@@ -154,10 +163,32 @@ void InspectorPanel::setTheme(const viz::Theme& theme) {
     refresh();
 }
 
+void InspectorPanel::showBodyOps(const GraphPtr& body, const QList<quint32>& ops) {
+    m_body = body;
+    m_bodyOps = ops;
+    refresh();
+}
+
+void InspectorPanel::refreshBody() {
+    m_priceJob.cancel();
+    m_placementRow->hide();
+    m_prices->hide();
+    OpFactsInput input;
+    input.graph = m_body;
+    refreshHeader(m_body, m_bodyOps, false);
+    m_facts->setRows(m_bodyOps.isEmpty()       ? factsOfGraph(input)
+                     : m_bodyOps.size() == 1 ? factsOfOp(input, OpId(m_bodyOps.first()))
+                                             : factsOfSelection(input, m_bodyOps));
+}
+
 void InspectorPanel::refresh() {
+    if (m_body) {
+        refreshBody();
+        return;
+    }
     const GraphPtr graph = m_document->graph();
     const QList<quint32>& ops = m_selection->ops();
-    refreshHeader(graph, ops);
+    refreshHeader(graph, ops, true);
     const bool movable = graph && !ops.isEmpty() && m_document->problem();
     m_placementRow->setVisible(movable);
     m_prices->setVisible(movable);
@@ -184,9 +215,9 @@ void InspectorPanel::refresh() {
     }
 }
 
-void InspectorPanel::refreshHeader(const GraphPtr& graph, const QList<quint32>& ops) {
+void InspectorPanel::refreshHeader(const GraphPtr& graph, const QList<quint32>& ops, bool movable) {
     const PlacementEntry* placement = m_document->currentPlacement();
-    const bool placed = placement && placement->ops && graph && placement->ops->size() == graph->opCount();
+    const bool placed = movable && placement && placement->ops && graph && placement->ops->size() == graph->opCount();
     m_chip->setVisible(!ops.isEmpty() && placed && commonDevice(*placement->ops, ops).isValid());
     if (!m_chip->isHidden())
         m_chip->setPixmap(chipPixmap(commonDevice(*placement->ops, ops), m_theme, devicePixelRatioF()));
@@ -197,7 +228,7 @@ void InspectorPanel::refreshHeader(const GraphPtr& graph, const QList<quint32>& 
     }
     if (ops.size() > 1) {
         m_title->setText(QStringLiteral("<b>%1</b>").arg(tr("%1 ops").arg(words::count(ops.size()))));
-        m_path->setText(tr("Digits 1 to 8 move them to device A to H."));
+        m_path->setText(movable ? tr("Digits 1 to 8 move them to device A to H.") : tr("They run where their container op runs."));
         return;
     }
     const Op& op = graph->op(OpId(ops.first()));

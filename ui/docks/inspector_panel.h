@@ -30,6 +30,10 @@ public:
 
     void setMovesWholeGroups(bool on);
 
+public Q_SLOTS:
+    /// Ops inside a body of a container op, which runs where the container does; null = back to the main graph.
+    void showBodyOps(const pw::GraphPtr& body, const QList<quint32>& ops);
+
 Q_SIGNALS:
     void movesWholeGroupsChanged(bool on);
 
@@ -42,7 +46,8 @@ private:
     QWidget* makeHeader();
     QWidget* makePlacementRow();
     void refresh();
-    void refreshHeader(const GraphPtr& graph, const QList<quint32>& ops);
+    void refreshBody();
+    void refreshHeader(const GraphPtr& graph, const QList<quint32>& ops, bool movable);
     void refreshPlacementRow(const QList<quint32>& ops);
     void requestPrices();
     void showPrices(const Price& price);
@@ -59,6 +64,8 @@ private:
     QCheckBox* m_wholeGroups;
     FactsView* m_prices;
     FactsView* m_facts;
+    GraphPtr m_body; ///< shown instead of the main graph
+    QList<quint32> m_bodyOps;
     LatestJob m_priceJob{this};
     viz::Theme m_theme = viz::Theme::light();
 };

@@ -40,8 +40,8 @@ void addCost(std::vector<Row>& rows, const OpFactsInput& input, OpId id) {
         const DeviceId device = input.placement ? (*input.placement)[id.index()] : DeviceId(0);
         rows.push_back(FactsView::section(
             QObject::tr("Cost"), costs.source[id.index()] == CostSource::Measured  ? QObject::tr("measured")
-                                 : costs.source[id.index()] == CostSource::Formula ? QObject::tr("roofline estimate")
-                                                                                  : QObject::tr("estimated from bytes")));
+                                 : costs.source[id.index()] == CostSource::Formula ? QObject::tr("by formula (roofline)")
+                                                                                  : QObject::tr("unknown: from bytes")));
         rows.push_back(FactsView::fact(QObject::tr("Time"), words::fixed(costs.at(id, device), 1), QStringLiteral("µs"),
                                        QObject::tr("On %1, without launch overhead").arg(words::deviceTitle(input.problem->devices().device(device), device))));
     } else {
@@ -58,6 +58,17 @@ void addCost(std::vector<Row>& rows, const OpFactsInput& input, OpId id) {
         rows.push_back(bytesFact(QObject::tr("Optimiser state"), static_cast<double>(op.stateBytes)));
     if (op.workspaceBytes > 0)
         rows.push_back(bytesFact(QObject::tr("Workspace"), static_cast<double>(op.workspaceBytes)));
+}
+
+void addGroup(std::vector<Row>& rows, const OpFactsInput& input, OpId id) {
+    if (!input.problem)
+        return;
+    const Grouping& grouping = input.problem->grouping();
+    const GroupId group = grouping.groupOf[id.index()];
+    if (grouping.members[group.index()].size() < 2)
+        return;
+    rows.push_back(FactsView::section(QObject::tr("Group"), QObject::tr("placed as one")));
+    rows.push_back(FactsView::text(words::fromUtf8(whyGrouped(grouping, group))));
 }
 
 void addSchedule(std::vector<Row>& rows, const OpFactsInput& input, OpId id) {
@@ -152,6 +163,7 @@ std::vector<Row> factsOfOp(const OpFactsInput& input, OpId op) {
     std::vector<Row> rows;
     addCost(rows, input, op);
     addSchedule(rows, input, op);
+    addGroup(rows, input, op);
     addTensors(rows, input, op);
     addAttributes(rows, input.graph->op(op));
     return rows;

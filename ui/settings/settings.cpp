@@ -36,6 +36,7 @@ const std::vector<SettingInfo>& Settings::all() {
         {SettingId::WindowGeometry, "window/geometry", QByteArray(), "", "", {}, {}},
         {SettingId::WindowState, "window/state", QByteArray(), "", "", {}, {}},
         {SettingId::LayoutVersion, "window/layout_version", 0, "", "", {}, {}},
+        {SettingId::ShowFacts, "window/facts", true, "", "", {}, {}},
     };
     return kAll;
 }

@@ -19,6 +19,7 @@ enum class SettingId {
     WindowGeometry,
     WindowState,
     LayoutVersion,
+    ShowFacts, ///< bool: the row above the picture
 };
 
 struct SettingInfo {

@@ -1,10 +1,13 @@
 #include "ui/views/graph_page.h"
 
+#include "ui/actions.h"
 #include "ui/document.h"
 #include "ui/selection.h"
+#include "ui/views/graph_strip.h"
 #include "ui/words.h"
 #include "viz/theme/icon.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -19,13 +22,34 @@ namespace {
 constexpr int kBarHeight = 32;
 constexpr int kPathNameWidth = 160;
 constexpr int kPathButtonRoom = 34; ///< padding of a button and the arrow before it
+constexpr int kPathRoom = 170;      ///< px that the path keeps when switches are left out for it
+
+struct Shade {
+    viz::ColorBy by;
+    ActionId action;
+    const char* text;
+};
+constexpr Shade kShades[] = {{viz::ColorBy::Device, ActionId::ColorDevice, QT_TR_NOOP("Colour: device")},
+                             {viz::ColorBy::Cost, ActionId::ColorCost, QT_TR_NOOP("Colour: cost")},
+                             {viz::ColorBy::Memory, ActionId::ColorMemory, QT_TR_NOOP("Colour: memory")},
+                             {viz::ColorBy::Time, ActionId::ColorTime, QT_TR_NOOP("Colour: time")},
+                             {viz::ColorBy::Phase, ActionId::ColorPhase, QT_TR_NOOP("Colour: phase")}};
+
+/// One switch in two places.
+void join(QCheckBox* box, QAction* action) {
+    action->setChecked(box->isChecked());
+    QObject::connect(box, &QCheckBox::toggled, action, &QAction::setChecked);
+    QObject::connect(action, &QAction::toggled, box, &QCheckBox::setChecked);
+}
 } // namespace
 
 GraphPage::GraphPage(Document* document, Selection* selection, QWidget* parent)
-    : QWidget(parent), m_document(document), m_selection(selection), m_view(new viz::GraphView(this)) {
+    : QWidget(parent), m_document(document), m_selection(selection), m_view(new viz::GraphView(this)),
+      m_strip(new GraphStrip(document, selection, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    column->addWidget(m_strip);
     column->addLayout(makePathBar());
     column->addWidget(m_view, 1);
     m_view->setEmptyText(tr("No graph is open. Open one with Ctrl+O, or drop a file here."));
@@ -43,10 +67,51 @@ GraphPage::GraphPage(Document* document, Selection* selection, QWidget* parent)
     connect(m_view, &viz::GraphView::selectionChanged, selection, &Selection::setOps);
     connect(m_view, &viz::GraphView::hoverChanged, selection, &Selection::setHovered);
     connect(m_view, &viz::GraphView::layoutStarted, this, [this] { m_busy->setText(tr("Laying out…")); });
-    connect(m_view, &viz::GraphView::layoutFinished, this, [this] { m_busy->clear(); });
+    connect(m_view, &viz::GraphView::layoutFinished, this, [this] {
+        m_busy->clear();
+        const std::size_t hidden = m_view->hiddenOps();
+        m_variables->setToolTip(hidden > 0 ? tr("Show %1 variable and constant ops as boxes").arg(words::count(static_cast<std::int64_t>(hidden)))
+                                           : tr("Boxes for variables and constants too"));
+    });
+    connect(document, &Document::currentDevicesChanged, this, &GraphPage::nameDevices);
     connect(m_view, &viz::GraphView::layoutFailed, this,
             [this](const QString& reason) { m_busy->setText(tr("Layout failed: %1").arg(reason)); });
+    nameDevices();
     showGraph();
+}
+
+void GraphPage::nameDevices() {
+    QStringList names;
+    for (std::size_t d = 0; d < m_document->devices().count(); ++d)
+        names.append(words::deviceTitle(m_document->devices().device(DeviceId(d)), DeviceId(d)));
+    m_view->setDeviceNames(names);
+}
+
+void GraphPage::connectActions(const Actions& actions) {
+    join(m_crossEdges, actions[ActionId::ShowCrossEdges]);
+    join(m_criticalPath, actions[ActionId::ShowCriticalPath]);
+    join(m_variables, actions[ActionId::ShowVariables]);
+    for (int i = 0; i < static_cast<int>(std::size(kShades)); ++i) {
+        QAction* action = actions[kShades[i].action];
+        action->setChecked(i == m_colorBy->currentIndex());
+        connect(action, &QAction::triggered, this, [this, i] { m_colorBy->setCurrentIndex(i); });
+        connect(m_colorBy, &QComboBox::currentIndexChanged, action, [action, i](int index) { action->setChecked(index == i); });
+    }
+}
+
+void GraphPage::setColorBy(viz::ColorBy colorBy) {
+    for (int i = 0; i < static_cast<int>(std::size(kShades)); ++i)
+        if (kShades[i].by == colorBy)
+            m_colorBy->setCurrentIndex(i);
+}
+
+/// The switches are in the View menu too, so they give way to the path where the room is short.
+void GraphPage::fitBar() {
+    int room = width() - kPathRoom - m_colorBy->sizeHint().width() - 4 * 34;
+    for (QCheckBox* box : {m_crossEdges, m_criticalPath, m_variables}) {
+        room -= box->sizeHint().width() + 8;
+        box->setVisible(room >= 0);
+    }
 }
 
 QToolButton* GraphPage::addTool(QHBoxLayout* row, const QString& icon, const QString& tip,
@@ -74,11 +139,14 @@ QHBoxLayout* GraphPage::makePathBar() {
     m_pathLayout->setSpacing(0);
     m_colorBy = new QComboBox(this);
     m_colorBy->setProperty("small", true);
-    m_colorBy->addItems({tr("Colour: device"), tr("Colour: cost"), tr("Colour: memory"), tr("Colour: phase")});
+    for (const Shade& shade : kShades)
+        m_colorBy->addItem(tr(shade.text));
     m_colorBy->setToolTip(tr("What the boxes are coloured by"));
     m_crossEdges = new QCheckBox(tr("Cross-device edges"), this);
     m_crossEdges->setChecked(true);
     m_criticalPath = new QCheckBox(tr("Critical path"), this);
+    m_variables = new QCheckBox(tr("Variables"), this);
+    m_variables->setObjectName(QStringLiteral("showVariables"));
     m_busy = new QLabel(this);
     m_busy->setProperty("role", "muted");
     row->addWidget(m_path, 1);
@@ -86,12 +154,14 @@ QHBoxLayout* GraphPage::makePathBar() {
     row->addWidget(m_colorBy);
     row->addWidget(m_crossEdges);
     row->addWidget(m_criticalPath);
+    row->addWidget(m_variables);
     addTool(row, QStringLiteral("collapse-all"), tr("Close all scopes"), &viz::GraphView::collapseAll);
     addTool(row, QStringLiteral("expand-all"), tr("Open scopes, as far as a picture allows"), &viz::GraphView::expandAll);
     connect(m_colorBy, &QComboBox::currentIndexChanged, this,
-            [this](int index) { m_view->setColorBy(static_cast<viz::ColorBy>(index)); });
+            [this](int index) { m_view->setColorBy(kShades[index].by); });
     addTool(row, QStringLiteral("fit"), tr("Fit the whole graph (F)"), &viz::GraphView::zoomToFit);
     connect(m_crossEdges, &QCheckBox::toggled, m_view, &viz::GraphView::setShowCrossDeviceEdges);
+    connect(m_variables, &QCheckBox::toggled, m_view, &viz::GraphView::setShowVariables);
     connect(m_criticalPath, &QCheckBox::toggled, this, [this](bool on) {
         m_view->setShowCriticalPath(on);
         Q_EMIT showCriticalPathChanged(on);
@@ -102,6 +172,7 @@ QHBoxLayout* GraphPage::makePathBar() {
 void GraphPage::setTheme(const viz::Theme& theme) {
     m_theme = theme;
     m_view->setTheme(theme);
+    m_strip->setTheme(theme);
     for (const auto& [button, icon] : m_icons)
         button->setIcon(viz::icon(icon, theme));
     rebuildPath();
@@ -137,8 +208,10 @@ void GraphPage::showSchedule() {
         for (std::size_t i = 0; i < fastest.size(); ++i)
             fastest[i] = costs.at(OpId(i), DeviceId(0));
         m_view->setOpCosts(std::move(fastest));
+        m_view->setCostSources(costs.source, words::deviceTitle(situation->problem->devices().device(DeviceId(0)), DeviceId(0)));
     } else {
         m_view->setOpCosts({});
+        m_view->setCostSources({}, {});
     }
     m_view->setSchedule(m_document->schedule());
 }
@@ -159,6 +232,7 @@ void GraphPage::addPathButton(const QString& text, const std::function<void()>& 
 
 void GraphPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    fitBar();
     rebuildPath(); // why: how many levels fit depends on the width
 }
 

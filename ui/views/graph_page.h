@@ -18,7 +18,9 @@ QT_END_NAMESPACE
 
 namespace pw::ui {
 
+class Actions;
 class Document;
+class GraphStrip;
 class Selection;
 
 /// The picture of the current graph with the path of the selection above it. Listens to document and selection.
@@ -29,6 +31,10 @@ public:
     GraphPage(Document* document, Selection* selection, QWidget* parent = nullptr);
 
     viz::GraphView* view() const { return m_view; }
+    GraphStrip* strip() const { return m_strip; }
+    /// What the View menu switches, these controls switch too.
+    void connectActions(const Actions& actions);
+    void setColorBy(viz::ColorBy colorBy);
     void setTheme(const viz::Theme& theme);
 
 Q_SIGNALS:
@@ -39,6 +45,8 @@ protected:
 
 private:
     QHBoxLayout* makePathBar();
+    void fitBar();
+    void nameDevices();
     QToolButton* addTool(QHBoxLayout* row, const QString& icon, const QString& tip, void (viz::GraphView::*slot)());
     void showGraph();
     void showPlacement();
@@ -52,9 +60,11 @@ private:
     viz::GraphView* m_view;
     QWidget* m_path;
     QHBoxLayout* m_pathLayout;
+    GraphStrip* m_strip;
     QComboBox* m_colorBy;
     QCheckBox* m_crossEdges;
     QCheckBox* m_criticalPath;
+    QCheckBox* m_variables;
     QLabel* m_busy;
     std::vector<std::pair<QToolButton*, QString>> m_icons;
     GraphPtr m_shown;

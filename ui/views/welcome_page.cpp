@@ -77,7 +77,7 @@ protected:
         painter.setFont(font());
         painter.setPen(theme.text2);
         painter.drawText(QRect(8, 78, width() - 16, 58), Qt::AlignHCenter,
-                         tr("Model: ONNX, DOT, JSON\nPlacement: JSON, CSV · Devices: JSON\nProject: .placewright"));
+                         tr("Graphs, placements, profiles, device sets,\npolicies and projects: known by content"));
     }
 };
 
@@ -117,10 +117,14 @@ QWidget* WelcomePage::makeStart() {
     auto* open = new QPushButton(tr("Open…"), box);
     open->setObjectName(QStringLiteral("welcomeOpen"));
     open->setProperty("primary", true);
-    open->setMinimumSize(96, 30);
+    open->setMinimumSize(80, 30);
+    auto* generate = new QPushButton(tr("New from zoo…"), box);
+    generate->setObjectName(QStringLiteral("welcomeZoo"));
+    generate->setMinimumHeight(30);
     auto* fresh = new QPushButton(tr("New project…"), box);
-    fresh->setMinimumSize(110, 30);
+    fresh->setMinimumHeight(30);
     buttons->addWidget(open);
+    buttons->addWidget(generate);
     buttons->addWidget(fresh);
     buttons->addStretch(1);
     column->addLayout(buttons);
@@ -146,6 +150,7 @@ QWidget* WelcomePage::makeStart() {
     column->addWidget(label(tr("This machine"), "title", box));
     column->addWidget(label(tr("%1 threads. CUDA devices are found when a training starts.").arg(std::thread::hardware_concurrency()), "secondary", box));
     connect(open, &QPushButton::clicked, this, &WelcomePage::openRequested);
+    connect(generate, &QPushButton::clicked, this, &WelcomePage::zooRequested);
     connect(fresh, &QPushButton::clicked, this, &WelcomePage::newProjectRequested);
     return box;
 }

@@ -26,6 +26,7 @@ public:
 
 Q_SIGNALS:
     void openRequested();
+    void zooRequested();
     void newProjectRequested();
     void fileChosen(const QString& file);
     void sampleChosen(const QString& spec, const QString& deviceSet);

@@ -54,7 +54,7 @@ void GraphView::setGraph(GraphPtr graph) {
     d->graph = std::move(graph);
     d->bodies.clear();
     d->savedViews.clear();
-    d->input = VisualInput{nullptr, nullptr, {}, {}, d->input.colorBy};
+    d->input = VisualInput{nullptr, nullptr, {}, {}, d->input.colorBy, {}, {}};
     d->memo = std::make_shared<LayoutMemo>();
     setLayoutCache(d->cache);
     d->showGraph(false);
@@ -134,9 +134,15 @@ void GraphView::Private::runWhenReady(std::function<void()> call) {
         whenReady.push_back(std::move(call));
 }
 
+/// A new placement, schedule and costs often come together: what follows from them is summed up once, for the next picture.
 void GraphView::Private::refreshVisuals() {
     minimap.invalidate();
-    if (!scene)
+    visualsStale = true;
+    q->update();
+}
+
+void GraphView::Private::ensureVisuals() {
+    if (!scene || !std::exchange(visualsStale, false))
         return;
     if (!inBody()) {
         visuals = std::make_unique<Visuals>(*scene, input);
@@ -148,7 +154,6 @@ void GraphView::Private::refreshVisuals() {
             body.placement = std::make_shared<OpPlacement>(scene->tree().graph().opCount(), (*input.placement)[container]);
         visuals = std::make_unique<Visuals>(*scene, body);
     }
-    q->update();
 }
 
 void GraphView::setEmptyText(const QString& text) {
@@ -168,6 +173,12 @@ void GraphView::setSchedule(std::shared_ptr<const Schedule> schedule) {
 
 void GraphView::setOpCosts(std::vector<double> costUs) {
     d->input.costUs = std::move(costUs);
+    d->refreshVisuals();
+}
+
+void GraphView::setCostSources(std::vector<CostSource> sources, const QString& device) {
+    d->input.costSources = std::move(sources);
+    d->input.costDevice = device;
     d->refreshVisuals();
 }
 
@@ -211,6 +222,14 @@ void GraphView::setShowVariables(bool on) {
     d->open.clear();
     d->fitWhenReady = true;
     d->request(true);
+}
+
+ColorBy GraphView::colorBy() const {
+    return d->input.colorBy;
+}
+
+std::size_t GraphView::hiddenOps() const {
+    return d->scene ? d->scene->tree().node(0).hiddenCount : 0;
 }
 
 GraphPtr GraphView::graph() const {
@@ -383,6 +402,7 @@ void GraphView::Private::enterBody(quint32 op, std::size_t body) {
     showGraph(false);
     if (bodies.size() == 1)
         Q_EMIT q->bodyOpened(op);
+    Q_EMIT q->bodySelectionChanged(bodies.back().graph, {});
 }
 
 void GraphView::Private::leaveBodies(std::size_t keep) {
@@ -396,6 +416,7 @@ void GraphView::Private::leaveBodies(std::size_t keep) {
     view.zoom = saved.zoom;
     lod = lodFor(view.zoom, lod);
     showGraph(true);
+    Q_EMIT q->bodySelectionChanged(inBody() ? bodies.back().graph : nullptr, {});
     Q_EMIT q->zoomChanged(view.zoom);
 }
 
@@ -507,7 +528,11 @@ void GraphView::Private::select(QList<quint32> ops, bool emitSignal) {
         return;
     selected = std::move(ops);
     q->update();
-    if (emitSignal && !inBody())
+    if (!emitSignal)
+        return;
+    if (inBody())
+        Q_EMIT q->bodySelectionChanged(bodies.back().graph, selected);
+    else
         Q_EMIT q->selectionChanged(selected);
 }
 

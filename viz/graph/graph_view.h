@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/devices/cost_model.h"
 #include "core/graph/op_graph.h"
 #include "core/sim/simulator.h"
 #include "viz/theme/theme.h"
@@ -17,7 +18,7 @@
 namespace pw::viz {
 
 /// What ops are coloured by.
-enum class ColorBy { Device, Cost, Memory, Phase };
+enum class ColorBy { Device, Cost, Memory, Time, Phase };
 
 /// The picture of a graph: scopes laid out with Graphviz one at a time in the background, painted by level of detail,
 /// coloured by device. Pan with drag or scroll, zoom at the pointer, click selects, double click or Enter opens a scope.
@@ -44,6 +45,8 @@ public:
     void setSchedule(std::shared_ptr<const Schedule> schedule);
     /// Per-op costs for mix bars (us); empty = by count.
     void setOpCosts(std::vector<double> costUs);
+    /// Where each of those costs comes from (empty = not known), and the device that they are for, by its title.
+    void setCostSources(std::vector<CostSource> sources, const QString& device);
     /// Compare mode: marked ops in full colour with a heavy edge, all others pale; empty = off.
     void setMoved(std::vector<bool> moved);
     void setTheme(const Theme& theme);
@@ -51,7 +54,10 @@ public:
     void setShowCriticalPath(bool on);
     void setShowCrossDeviceEdges(bool on);
     void setShowVariables(bool on); ///< boxes for variables and constants too; off at first, they are counted instead
-    void setDeviceNames(const QStringList& names); ///< for tooltips; letters are used where there is none
+    void setDeviceNames(const QStringList& names); ///< titles for legend and tooltips; letters where there is none
+    ColorBy colorBy() const;
+    /// Ops that stand for no box of their own at first (variables, constants): how many the picture leaves out.
+    std::size_t hiddenOps() const;
 
     GraphPtr graph() const; ///< the main graph, also while a body is shown
     bool isLayoutRunning() const;
@@ -89,8 +95,10 @@ Q_SIGNALS:
     void layoutFinished();
     void layoutFailed(const QString& reason);
     /// The view shows a body of a container op now. Selection and hover are not reported from inside bodies, whose ops
-    /// have numbers of their own.
+    /// have numbers of their own; bodySelectionChanged() says what is chosen there.
     void bodyOpened(quint32 containerOp);
+    /// Ops of a body were chosen, by their number in `body`; null = the main graph is shown again.
+    void bodySelectionChanged(pw::GraphPtr body, const QList<quint32>& ops);
     void contextMenuRequested(const QPoint& globalPos, qint64 op);
 
 protected:

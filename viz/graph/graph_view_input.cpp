@@ -237,6 +237,7 @@ void GraphView::contextMenuEvent(QContextMenuEvent* event) {
 
 bool GraphView::event(QEvent* event) {
     if (event->type() == QEvent::User || event->type() == QEvent::ToolTip) {
+        d->ensureVisuals();
         const QString text = d->tipText();
         if (!text.isEmpty() && underMouse())
             QToolTip::showText(d->tipAt, text, this);
@@ -254,9 +255,8 @@ QString GraphView::Private::tipText() const {
         return {};
     const TreeNode& node = scene->tree().node(hoveredNode);
     const auto deviceName = [this](std::size_t device) {
-        const QString letter = painter->style(DeviceId(device)).letter;
         const auto i = static_cast<qsizetype>(device);
-        return i < deviceNames.size() ? letter + QStringLiteral(", ") + deviceNames[i] : letter;
+        return i < deviceNames.size() && !deviceNames[i].isEmpty() ? deviceNames[i] : painter->style(DeviceId(device)).letter;
     };
     QStringList lines;
     if (node.isOp()) {
@@ -269,8 +269,13 @@ QString GraphView::Private::tipText() const {
         double bytes = 0;
         for (const TensorId output : g.outputs(node.op))
             bytes += static_cast<double>(g.tensor(output).bytes);
-        if (const double time = visuals->timeUs(hoveredNode); time >= 0)
+        if (const double time = visuals->timeUs(hoveredNode); time >= 0) {
             lines << QStringLiteral("Time: ") + timeText(time);
+            if (const auto source = visuals->costSource(node.op))
+                lines.last() += *source == CostSource::Measured  ? QStringLiteral(", cost measured")
+                                : *source == CostSource::Formula ? QStringLiteral(", cost by formula")
+                                                                 : QStringLiteral(", cost unknown: estimated from bytes");
+        }
         if (const Schedule* schedule = visuals->schedule())
             lines << QStringLiteral("Start: %1 (simulated)").arg(timeText(schedule->startUs[node.op.index()]));
         lines << QStringLiteral("Output: ") + bytesText(bytes);

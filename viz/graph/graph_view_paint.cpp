@@ -23,6 +23,7 @@ void GraphView::paintEvent(QPaintEvent*) {
     QPainter p(this);
     const Theme& theme = d->painter->theme();
     p.fillRect(rect(), theme.canvas);
+    d->ensureVisuals();
     if (!d->scene || !d->visuals) {
         d->paintEmpty(p);
     } else {
@@ -228,7 +229,7 @@ void GraphView::Private::paintOverlay(QPainter& p) {
     const Theme& theme = painter->theme();
     if (inBody())
         paintCrumbs(p);
-    const Legend legend(*painter, *visuals, scene->tree().node(0).hiddenCount);
+    const Legend legend(*painter, *visuals, scene->tree().node(0).hiddenCount, deviceNames);
     legend.paint(p, QPointF(kEdge, q->height() - kEdge - legend.height()), places.zoomOut.left() - 2 * kEdge);
 
     p.setRenderHint(QPainter::Antialiasing, true);

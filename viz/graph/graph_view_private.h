@@ -50,7 +50,8 @@ struct GraphView::Private {
 
     // --- picture -----------------------------------------------------------------------------------------------------
     std::shared_ptr<const Scene> scene;
-    std::unique_ptr<Visuals> visuals;
+    std::unique_ptr<Visuals> visuals; ///< of the picture before while `visualsStale`
+    bool visualsStale = true;
     std::unique_ptr<ScenePainter> painter;
     Minimap minimap;
     OpenSet open; ///< wanted; the scene may still show less
@@ -65,6 +66,7 @@ struct GraphView::Private {
     void request(bool rebuildTree);
     void receive(Result<SceneResult> result);
     void refreshVisuals();
+    void ensureVisuals();
     const SceneTree* tree() const { return scene ? &scene->tree() : nullptr; }
     void runWhenReady(std::function<void()> call);
 

@@ -2,6 +2,7 @@
 
 #include "viz/theme/figures.h"
 
+#include <QLinearGradient>
 #include <QPainter>
 #include <QPixmap>
 
@@ -13,7 +14,8 @@ namespace pw::viz {
 namespace {
 constexpr double kPad = 8;
 constexpr double kChip = 14;
-constexpr double kSample = 22; ///< length of a line sample
+constexpr double kSample = 22;   ///< length of a line sample
+constexpr double kGradient = 96; ///< length of the scale
 } // namespace
 
 Legend::Legend(ScenePainter& painter, const Visuals& visuals, std::size_t hiddenOps, const QStringList& deviceNames)
@@ -22,7 +24,8 @@ Legend::Legend(ScenePainter& painter, const Visuals& visuals, std::size_t hidden
     switch (visuals.colorBy()) {
     case ColorBy::Device: addDevices(visuals, deviceNames); break;
     case ColorBy::Cost:
-    case ColorBy::Memory: addScale(visuals); break;
+    case ColorBy::Memory:
+    case ColorBy::Time: addScale(visuals); break;
     case ColorBy::Phase: {
         static const char* const kNames[] = {"F forward", "B backward", "U update", "X auxiliary"};
         for (std::size_t i = 0; i < 4; ++i) {
@@ -66,25 +69,36 @@ void Legend::addDevices(const Visuals& visuals, const QStringList& names) {
 
 void Legend::addScale(const Visuals& visuals) {
     const auto [least, most] = visuals.scaleRange();
+    const bool isBytes = visuals.colorBy() == ColorBy::Memory;
+    const auto text = [&](double value) { return isBytes ? bytesText(value) : timeText(value); };
+    QString title = isBytes                             ? QStringLiteral("Memory of an op")
+                    : visuals.colorBy() == ColorBy::Time ? QStringLiteral("Time, simulated")
+                                                         : QStringLiteral("Cost");
+    if (visuals.isTimeMissing())
+        title = QStringLiteral("Nothing simulated yet: cost");
+    if ((visuals.colorBy() == ColorBy::Cost || visuals.isTimeMissing()) && !visuals.costDevice().isEmpty())
+        title += QStringLiteral(" on ") + visuals.costDevice();
     if (most <= 0) {
-        m_items.push_back({Item::Kind::Text, QStringLiteral("no values known"), {}, {}, 1});
+        m_items.push_back({Item::Kind::Text, title + QStringLiteral(": no values known"), {}, {}, 1});
         return;
     }
-    const bool isCost = visuals.colorBy() == ColorBy::Cost;
-    for (const double place : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        const double value = least * std::pow(most / least, place);
-        QString text = isCost ? timeText(value) : bytesText(value);
-        if (place == 0.0)
-            text = QStringLiteral("up to ") + text;
-        m_items.push_back({Item::Kind::Swatch, text, {}, m_painter.scaleColor(place), 1});
-    }
+    m_items.push_back({Item::Kind::Text, title, {}, {}, 1});
+    m_items.push_back({Item::Kind::Text, (visuals.isScaleLog() ? QStringLiteral("\u2264 ") : QString()) + text(least), {}, {}, 1});
+    m_items.push_back({Item::Kind::Gradient, text(most), {}, {}, 1});
+    if (visuals.isScaleLog())
+        m_items.push_back({Item::Kind::Text, QStringLiteral("log scale"), {}, {}, 1});
+    if (visuals.unknownCount() > 0)
+        m_items.push_back({Item::Kind::Hatch, countText(visuals.unknownCount(), "unknown cost, from bytes", "unknown costs, from bytes"),
+                           {}, m_painter.theme().panel, 1});
 }
 
 double Legend::widthOf(const Item& item) const {
     const double text = std::ceil(m_metrics.horizontalAdvance(item.text));
     switch (item.kind) {
     case Item::Kind::Device:
-    case Item::Kind::Swatch: return kChip + 5 + text + 12;
+    case Item::Kind::Swatch:
+    case Item::Kind::Hatch: return kChip + 5 + text + 12;
+    case Item::Kind::Gradient: return kGradient + 6 + text + 12;
     case Item::Kind::Line: return kSample + 6 + text + 12;
     case Item::Kind::Text: return text + 12;
     case Item::Kind::Separator: return 13;
@@ -117,32 +131,61 @@ QRectF Legend::paint(QPainter& painter, const QPointF& topLeft, double maxWidth)
     painter.setFont(m_painter.smallFont());
     double x = frame.left() + kPad;
     for (std::size_t i = 0; i < count; ++i) {
-        const Item& item = m_items[i];
-        const double width = widthOf(item);
-        const double middle = frame.center().y();
-        double textX = x;
-        if (item.kind == Item::Kind::Device) {
-            paintDeviceChip(painter, QRectF(x, middle - kChip / 2, kChip, kChip), item.device, theme);
-            textX += kChip + 5;
-        } else if (item.kind == Item::Kind::Swatch) {
-            painter.setPen(QPen(theme.control, 1));
-            painter.setBrush(item.color);
-            painter.drawRect(QRectF(x, middle - kChip / 2, kChip, kChip));
-            textX += kChip + 5;
-        } else if (item.kind == Item::Kind::Line) {
-            painter.setPen(QPen(item.color, item.lineWidth));
-            painter.drawLine(QPointF(x, middle), QPointF(x + kSample, middle));
-            textX += kSample + 6;
-        } else if (item.kind == Item::Kind::Separator) {
-            painter.setPen(QPen(theme.line, 1));
-            painter.drawLine(QPointF(x, frame.top() + 6), QPointF(x, frame.bottom() - 6));
-        }
-        painter.setPen(theme.text);
-        painter.setFont(m_painter.smallFont());
-        painter.drawText(QRectF(textX, frame.top(), width, frame.height()), Qt::AlignLeft | Qt::AlignVCenter, item.text);
+        const double width = widthOf(m_items[i]);
+        paintItem(painter, m_items[i], QRectF(x, frame.top(), width, frame.height()));
         x += width;
     }
     return frame;
+}
+
+void Legend::paintItem(QPainter& painter, const Item& item, const QRectF& place) const {
+    const Theme& theme = m_painter.theme();
+    const double x = place.left();
+    const double middle = place.center().y();
+    const QRectF chip(x, middle - kChip / 2, kChip, kChip);
+    double textX = x;
+    painter.setPen(QPen(theme.control, 1));
+    painter.setBrush(item.color);
+    switch (item.kind) {
+    case Item::Kind::Device:
+        paintDeviceChip(painter, chip, item.device, theme);
+        textX += kChip + 5;
+        break;
+    case Item::Kind::Hatch:
+        ScenePainter::paintHatch(painter, chip, item.color);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(chip);
+        textX += kChip + 5;
+        break;
+    case Item::Kind::Swatch:
+        painter.drawRect(chip);
+        textX += kChip + 5;
+        break;
+    case Item::Kind::Gradient: {
+        const QRectF bar(x, middle - 6, kGradient, 12);
+        QLinearGradient gradient(bar.topLeft(), bar.topRight());
+        constexpr int kStops = 12;
+        for (int i = 0; i <= kStops; ++i)
+            gradient.setColorAt(static_cast<double>(i) / kStops, heatColor(static_cast<double>(i) / kStops, theme));
+        painter.setBrush(gradient);
+        painter.drawRect(bar);
+        textX += kGradient + 6;
+        break;
+    }
+    case Item::Kind::Line:
+        painter.setPen(QPen(item.color, item.lineWidth));
+        painter.drawLine(QPointF(x, middle), QPointF(x + kSample, middle));
+        textX += kSample + 6;
+        break;
+    case Item::Kind::Separator:
+        painter.setPen(QPen(theme.line, 1));
+        painter.drawLine(QPointF(x, place.top() + 6), QPointF(x, place.bottom() - 6));
+        break;
+    case Item::Kind::Text: break;
+    }
+    painter.setPen(theme.text);
+    painter.setFont(m_painter.smallFont());
+    painter.drawText(QRectF(textX, place.top(), place.right() - textX, place.height()), Qt::AlignLeft | Qt::AlignVCenter, item.text);
 }
 
 Viewport Minimap::viewport(const Scene& scene, const QSizeF& size) {

@@ -17,7 +17,7 @@ public:
 
 private:
     struct Item {
-        enum class Kind { Device, Swatch, Line, Text, Separator };
+        enum class Kind { Device, Swatch, Hatch, Gradient, Line, Text, Separator };
         Kind kind = Kind::Text;
         QString text;
         DeviceId device;
@@ -27,6 +27,7 @@ private:
     double widthOf(const Item& item) const;
     void addDevices(const Visuals& visuals, const QStringList& names);
     void addScale(const Visuals& visuals);
+    void paintItem(QPainter& painter, const Item& item, const QRectF& place) const;
 
     ScenePainter& m_painter;
     QFontMetricsF m_metrics;

@@ -1,4 +1,4 @@
-#include "viz/graph/scene_painter.h"
+#include "viz/graph/scene_painter_frame.h"
 
 #include "viz/graph/op_text.h"
 #include "viz/theme/figures.h"
@@ -71,14 +71,6 @@ void paintArrow(QPainter& painter, const QPointF& tip, QPointF direction, double
     painter.drawPolygon(head, 3);
 }
 
-void paintChevron(QPainter& painter, const QPointF& center, bool open, const QColor& color) {
-    painter.setPen(QPen(color, 1.5, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    painter.setBrush(Qt::NoBrush);
-    const QPointF down[3] = {center + QPointF(-3.5, -2), center + QPointF(0, 2), center + QPointF(3.5, -2)};
-    const QPointF right[3] = {center + QPointF(-2, -3.5), center + QPointF(2, 0), center + QPointF(-2, 3.5)};
-    painter.drawPolyline(open ? down : right, 3);
-}
-
 } // namespace
 
 Lod lodFor(double zoom, Lod before) {
@@ -92,17 +84,6 @@ Lod lodFor(double zoom, Lod before) {
         return Lod::Near;
     return above(kMiddleFrom, Lod::Middle) ? Lod::Middle : Lod::Far;
 }
-
-struct ScenePainter::Frame {
-    QPainter& painter;
-    const Scene& scene;
-    const Visuals& visuals;
-    const Viewport& view;
-    Lod lod;
-    const Options& options;
-    QRectF seen; ///< of the scene
-    std::vector<bool> blocked; ///< per scope: drawn as one block, its content is not
-};
 
 ScenePainter::ScenePainter(const Theme& theme, const QFont& font)
     : m_theme(theme)
@@ -126,10 +107,6 @@ const ScenePainter::Brushes& ScenePainter::brushes(DeviceId device) {
 
 const DeviceStyle& ScenePainter::style(DeviceId device) {
     return brushes(device).style;
-}
-
-QColor ScenePainter::scaleColor(double place) const {
-    return blend(m_theme.panel, m_theme.accent, 0.06 + 0.74 * std::clamp(place, 0.0, 1.0));
 }
 
 QColor ScenePainter::phaseColor(Phase phase) const {
@@ -175,49 +152,6 @@ void ScenePainter::drawText(QPainter& painter, const QRectF& rect, int flags, co
                               ? text
                               : metrics.elidedText(text, Qt::ElideRight, rect.width());
     painter.drawText(rect, flags | Qt::TextSingleLine, shown);
-}
-
-void ScenePainter::paintFrame(Frame& f, const SceneBox& box) {
-    const QRectF rect = f.view.toView(box.rect);
-    const TreeNode& node = f.scene.node(box);
-    int level = 0;
-    for (std::uint32_t at = box.parent; at != 0; at = f.scene.boxes[at].parent)
-        ++level;
-    QPainter& p = f.painter;
-    p.setRenderHint(QPainter::Antialiasing, true);
-    p.setBrush(level % 2 == 0 ? m_theme.frame : m_theme.frame2);
-    p.setPen(QPen(m_theme.control, 1));
-    p.drawRoundedRect(rect, 4, 4);
-    const double headHeight = scene::kHeader * f.view.zoom;
-    if (!f.options.text || rect.width() < 60 || headHeight < 13)
-        return;
-    // The head stays readable while a part of the frame is in view.
-    const QRectF seen = rect.intersected(f.view.area);
-    QRectF head(seen.left() + 7, rect.top(), seen.width() - 12, headHeight);
-    p.setPen(QPen(m_theme.line, 1));
-    p.drawLine(QPointF(rect.left() + 1, rect.top() + headHeight), QPointF(rect.right() - 1, rect.top() + headHeight));
-    const bool withBar = rect.width() >= 200 && f.visuals.isPlaced() && f.visuals.colorBy() == ColorBy::Device;
-    if (withBar) {
-        const double width = std::clamp(head.width() * 0.2, 56.0, 110.0);
-        paintMixBar(p, QRectF(head.right() - width, head.center().y() - 6, width, 12), f.visuals.mix(box.node));
-        head.setRight(head.right() - width - 8);
-    }
-    paintChevron(p, QPointF(head.left() + 4, head.center().y()), true, m_theme.text);
-    head.setLeft(head.left() + 12);
-    const QString name = shortName(node.label, 80);
-    const bool large = m_boldMetrics.horizontalAdvance(name) <= head.width();
-    const QFontMetricsF& metrics = large ? m_boldMetrics : m_letterMetrics;
-    drawText(p, head, Qt::AlignLeft | Qt::AlignVCenter, name, large ? m_bold : m_letter, metrics, m_theme.text);
-    const double used = metrics.horizontalAdvance(name) + 14;
-    if (used + 60 > head.width() || f.lod < Lod::Middle)
-        return;
-    QString info = countText(node.opCount, "op", "ops");
-    if (const double time = f.visuals.timeUs(box.node); time >= 0)
-        info += QStringLiteral(", ") + timeText(time);
-    if (node.hiddenCount > 0)
-        info += QStringLiteral(", ") + countText(node.hiddenCount, "variable op hidden", "variable ops hidden");
-    drawText(p, head.adjusted(used, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, info, m_small, m_smallMetrics,
-             m_theme.muted);
 }
 
 // --- lines -----------------------------------------------------------------------------------------------------------
@@ -369,9 +303,11 @@ ScenePainter::OpLook ScenePainter::lookOf(const Frame& f, OpId op) {
         look.isScale = true;
         return look;
     }
-    if (by == ColorBy::Cost || by == ColorBy::Memory) {
+    if (f.visuals.isHeat()) {
         const double place = f.visuals.scale(op);
-        look.body = place < 0 ? m_theme.panel : scaleColor(place);
+        look.body = place < 0 ? m_theme.panel : heatColor(place, m_theme);
+        look.unknown = f.visuals.isUnknown(op);
+        look.letter = look.unknown ? QStringLiteral("?") : QString();
         look.isScale = true;
         return look;
     }
@@ -394,6 +330,8 @@ void ScenePainter::paintOp(Frame& f, const SceneBox& box, const QRectF& rect) {
                             : look.pale   ? brushes(look.device).tint
                                           : brushes(look.device).fill;
         p.fillRect(rect, fill);
+        if (look.unknown)
+            paintHatch(p, rect, look.body);
         return;
     }
     if (look.isScale || f.options.vector)
@@ -402,7 +340,9 @@ void ScenePainter::paintOp(Frame& f, const SceneBox& box, const QRectF& rect) {
         paintSprite(p, rect, look);
     if (look.near && f.options.text) {
         const bool hasChip = !look.isScale || !look.letter.isEmpty();
-        p.setPen(look.moved && placed ? brushes(look.device).style.letterColor : m_theme.text);
+        p.setPen(look.isScale             ? textOn(look.body)
+                 : look.moved && placed ? brushes(look.device).style.letterColor
+                                        : m_theme.text);
         paintOpText(f, node, rect, rect.left() + (hasChip ? chipWidth(rect) + 5 : 6));
     }
 }
@@ -450,6 +390,10 @@ void ScenePainter::paintOpBody(QPainter& p, const QRectF& rect, const OpLook& lo
     p.setPen(pen);
     p.setBrush(look.isScale ? QBrush(look.body) : !placed ? QBrush(m_theme.panel) : full ? device->fill : device->tint);
     p.drawRoundedRect(rect, 3, 3);
+    if (look.unknown) { // beside the name, not under it
+        const double side = look.near ? chipWidth(rect) : rect.width();
+        paintHatch(p, QRectF(rect.left(), rect.top(), side, rect.height()).adjusted(1, 1, -1, -1), look.body);
+    }
     const QString letter = look.isScale ? look.letter : placed ? device->style.letter : QStringLiteral("?");
     if (letter.isEmpty() || rect.height() < 11.5 || rect.width() < 11.5)
         return;
@@ -461,9 +405,24 @@ void ScenePainter::paintOpBody(QPainter& p, const QRectF& rect, const OpLook& lo
     if (placed && device->style.hatch != 0) // the letter stands on a plain patch
         p.fillRect(QRectF(chip.center().x() - 6, chip.center().y() - 6, 12, 12),
                    look.pale ? device->style.tint : device->style.fill);
+    if (look.unknown)
+        p.fillRect(QRectF(chip.center().x() - 5, chip.center().y() - 6, 10, 12), look.body);
     p.setFont(m_letter);
-    p.setPen(placed && !look.pale ? device->style.letterColor : m_theme.text);
+    p.setPen(look.isScale ? textOn(look.body) : placed && !look.pale ? device->style.letterColor : m_theme.text);
     p.drawText(chip, Qt::AlignCenter, letter);
+}
+
+void ScenePainter::paintHatch(QPainter& painter, const QRectF& rect, const QColor& below) {
+    constexpr double kStep = 5; // px between the lines
+    painter.save();
+    painter.setClipRect(rect, Qt::IntersectClip);
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    QColor line = textOn(below);
+    line.setAlphaF(0.6F);
+    painter.setPen(QPen(line, 1.2));
+    for (double x = rect.left() - rect.height(); x < rect.right(); x += kStep)
+        painter.drawLine(QPointF(x, rect.bottom()), QPointF(x + rect.height(), rect.top()));
+    painter.restore();
 }
 
 /// Eliding a text costs more than drawing it, and the boxes of a graph have few different titles.
@@ -502,92 +461,7 @@ void ScenePainter::paintOpText(Frame& f, const TreeNode& node, const QRectF& rec
             detail += (detail.isEmpty() ? QString() : QStringLiteral("  ")) + shape;
     }
     drawText(f.painter, line, Qt::AlignLeft | Qt::AlignVCenter, detail, m_small, m_smallMetrics,
-             f.visuals.isMovedMode() ? color : m_theme.text2);
-}
-
-void ScenePainter::paintClosedScope(Frame& f, const SceneBox& box, const QRectF& rect) {
-    QPainter& p = f.painter;
-    const TreeNode& node = f.scene.node(box);
-    const auto mix = f.visuals.mix(box.node);
-    const bool byDevice = f.visuals.colorBy() == ColorBy::Device && f.visuals.isPlaced();
-    if (rect.width() < 8 && rect.height() < 8) { // one block of its largest share
-        const auto largest = static_cast<std::size_t>(std::max_element(mix.begin(), mix.end()) - mix.begin());
-        p.fillRect(rect, byDevice && largest < f.visuals.deviceCount() ? brushes(DeviceId(largest)).fill
-                                                                       : QBrush(m_theme.control));
-        return;
-    }
-    const bool block = rect.height() < 24 || rect.width() < 60 || !f.options.text || box.isOpen();
-    const bool critical = f.options.criticalPath && f.visuals.isCritical(box.node);
-    const bool moved = f.visuals.isMovedMode() && f.visuals.hasMoved(box.node);
-    p.setRenderHint(QPainter::Antialiasing, true);
-    p.setPen(QPen(moved || critical ? m_theme.text : m_theme.control, moved ? 2 : critical ? 1.5 : 1));
-    p.setBrush(m_theme.panel);
-    p.drawRoundedRect(rect, 4, 4);
-    if (block) {
-        if (byDevice)
-            paintMixBar(p, rect.adjusted(1, 1, -1, -1), mix, false);
-        return;
-    }
-    const double pad = rect.height() >= 40 ? 6 : 4;
-    const bool twoLines = rect.height() >= 36;
-    QRectF line(rect.left() + 6, rect.top() + (twoLines ? 3 : 1), rect.width() - 12, twoLines ? 18 : rect.height() - 8);
-    paintChevron(p, QPointF(line.left() + 3, line.center().y()), false, m_theme.text2);
-    drawText(p, line.adjusted(12, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shortName(node.label, 60), m_small,
-             m_smallMetrics, m_theme.text);
-    if (!twoLines) {
-        if (byDevice)
-            paintMixBar(p, QRectF(rect.left() + 3, rect.bottom() - 7, rect.width() - 6, 5), mix);
-        return;
-    }
-    const double height = 14;
-    const QRectF second(rect.left() + 7, rect.bottom() - height - pad, rect.width() - 14, height);
-    const double time = f.visuals.timeUs(box.node);
-    const QString figure = time >= 0 ? timeText(time) : countText(node.opCount, "op", "ops");
-    const double figureWidth = std::ceil(m_smallMetrics.horizontalAdvance(figure));
-    const double barWidth = std::min(second.width() - figureWidth - 8, std::max(56.0, second.width() * 0.6));
-    if (byDevice && barWidth >= 20)
-        paintMixBar(p, QRectF(second.left(), second.top(), barWidth, height), mix);
-    drawText(p, second, Qt::AlignVCenter | (byDevice ? Qt::AlignRight : Qt::AlignLeft), figure, m_small, m_smallMetrics,
-             m_theme.text2);
-}
-
-void ScenePainter::paintMixBar(QPainter& painter, const QRectF& rect, std::span<const float> mix, bool outlined) {
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing, false);
-    constexpr float kLeast = 0.004F; // smaller shares are named in the tooltip only
-    float shown = 0;
-    for (const float share : mix)
-        shown += share >= kLeast ? share : 0;
-    painter.fillRect(rect, m_theme.track);
-    double x = rect.left();
-    for (std::size_t d = 0; d < mix.size() && shown > 0; ++d) {
-        if (mix[d] < kLeast)
-            continue;
-        const double width = rect.width() * mix[d] / shown;
-        const QRectF part(x, rect.top(), width, rect.height());
-        const bool placed = d + 1 < mix.size();
-        painter.fillRect(part, placed ? brushes(DeviceId(d)).fill : QBrush(m_theme.panel));
-        if (x > rect.left() && rect.height() >= 5) {
-            painter.setPen(QPen(m_theme.panel, 1));
-            painter.drawLine(QPointF(x, rect.top()), QPointF(x, rect.bottom()));
-        }
-        const QString letter = placed ? brushes(DeviceId(d)).style.letter : QStringLiteral("?");
-        if (width >= 11 && rect.height() >= 11) {
-            if (placed && brushes(DeviceId(d)).style.hatch != 0)
-                painter.fillRect(QRectF(part.center().x() - 5, part.center().y() - 5, 10, 10),
-                                 brushes(DeviceId(d)).style.fill);
-            painter.setFont(width >= 14 && rect.height() >= 13 ? m_letter : m_tiny);
-            painter.setPen(placed ? brushes(DeviceId(d)).style.letterColor : m_theme.text);
-            painter.drawText(part, Qt::AlignCenter, letter);
-        }
-        x += width;
-    }
-    if (outlined) {
-        painter.setPen(QPen(m_theme.control, 1));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRect(rect);
-    }
-    painter.restore();
+             f.visuals.isMovedMode() || f.visuals.colorBy() != ColorBy::Device ? color : m_theme.text2);
 }
 
 void ScenePainter::paintRing(QPainter& painter, const QRectF& rect) const {

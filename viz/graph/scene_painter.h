@@ -64,9 +64,9 @@ public:
     const QFont& smallFont() const { return m_small; }
     const QFont& normalFont() const { return m_normal; }
     const QFont& boldFont() const { return m_bold; }
-    /// Colour of a place on the scale of ColorBy::Cost and Memory.
-    QColor scaleColor(double place) const;
     QColor phaseColor(Phase phase) const;
+    /// The hatch that lies over boxes whose cost is a guess.
+    static void paintHatch(QPainter& painter, const QRectF& rect, const QColor& below);
 
 private:
     struct Frame; // what one paint() call carries around
@@ -81,6 +81,12 @@ private:
     void paintOp(Frame& f, const SceneBox& box, const QRectF& rect);
     void paintOpText(Frame& f, const TreeNode& node, const QRectF& rect, double left);
     void paintClosedScope(Frame& f, const SceneBox& box, const QRectF& rect);
+    void paintSpeck(Frame& f, const SceneBox& box, const QRectF& rect);
+    bool hasBar(const Visuals& visuals) const;
+    /// Devices, phases or steps of the scale, by what the picture is coloured by.
+    void paintBar(QPainter& painter, const QRectF& rect, const Visuals& visuals, NodeIndex node, bool outlined = true);
+    void paintShadeBar(QPainter& painter, const QRectF& rect, const Visuals& visuals, NodeIndex node, bool outlined);
+    QColor shadeColor(const Visuals& visuals, std::size_t shade) const;
     /// `shorter`: px left out at the end, for an arrow head.
     QPainterPath pathOf(const Scene& scene, const SceneEdge& edge, const Viewport& viewport, double shorter) const;
     void drawText(QPainter& painter, const QRectF& rect, int flags, const QString& text, const QFont& font,
@@ -91,6 +97,7 @@ private:
         QString letter;
         DeviceId device;
         bool isScale = false; ///< coloured by value, no device chip
+        bool unknown = false; ///< its value is a guess: hatched, "?"
         bool near = false;
         bool pale = false;
         bool moved = false;

@@ -13,6 +13,8 @@ Visuals::Visuals(const Scene& scene, const VisualInput& input) : m_input(input),
         m_input.costUs.clear();
     if (m_input.moved.size() != graph.opCount())
         m_input.moved.clear();
+    if (m_input.costSources.size() != graph.opCount())
+        m_input.costSources.clear();
     if (m_input.schedule && (m_input.schedule->startUs.size() != graph.opCount() ||
                              m_input.schedule->endUs.size() != graph.opCount()))
         m_input.schedule.reset();
@@ -32,6 +34,11 @@ Visuals::Visuals(const Scene& scene, const VisualInput& input) : m_input(input),
     markPaths(scene);
     lookAtEdges(scene);
     findScale(graph);
+    sumShades();
+}
+
+double Visuals::costOf(OpId op) const {
+    return m_input.costUs.empty() ? -1.0 : m_input.costUs[op.index()];
 }
 
 double Visuals::opTimeUs(OpId op) const {
@@ -136,11 +143,18 @@ void Visuals::lookAtEdges(const Scene& scene) {
     }
 }
 
+bool Visuals::isHeat() const {
+    return m_input.colorBy == ColorBy::Cost || m_input.colorBy == ColorBy::Memory || m_input.colorBy == ColorBy::Time;
+}
+
 double Visuals::value(const OpGraph& graph, OpId op) const {
-    if (m_input.colorBy == ColorBy::Cost)
-        return opTimeUs(op);
-    if (m_input.colorBy != ColorBy::Memory)
-        return -1;
+    switch (m_input.colorBy) {
+    case ColorBy::Cost: return costOf(op);
+    case ColorBy::Time: return opTimeUs(op);
+    case ColorBy::Device:
+    case ColorBy::Phase: return -1;
+    case ColorBy::Memory: break;
+    }
     const Op& data = graph.op(op);
     double bytes = static_cast<double>(data.paramBytes + data.stateBytes + data.workspaceBytes);
     for (const TensorId output : graph.outputs(op))
@@ -149,25 +163,93 @@ double Visuals::value(const OpGraph& graph, OpId op) const {
 }
 
 void Visuals::findScale(const OpGraph& graph) {
-    if (m_input.colorBy != ColorBy::Cost && m_input.colorBy != ColorBy::Memory)
+    constexpr double kMostDecades = 1e4; // as much as an eye tells apart
+    constexpr double kLogFrom = 50;      // below, equal steps of colour are better read as equal steps of the quantity
+    if (!isHeat())
         return;
     for (std::size_t i = 0; i < graph.opCount(); ++i) {
+        m_unknownCount += isUnknown(OpId(i)) ? 1 : 0;
         const double v = value(graph, OpId(i));
         if (v <= 0)
             continue;
         m_least = m_least == 0 ? v : std::min(m_least, v);
         m_most = std::max(m_most, v);
     }
-    m_least = std::max(m_least, m_most / 1e4); // four decades are as much as an eye tells apart
+    m_isLog = m_most > m_least * kLogFrom;
+    if (m_isLog)
+        m_least = std::max(m_least, m_most / kMostDecades);
 }
 
 double Visuals::scale(OpId op) const {
     const double v = value(m_tree->graph(), op);
     if (v < 0)
         return -1;
-    if (v <= m_least || m_most <= m_least)
+    if (m_most <= m_least) // all alike
+        return v > 0 ? 0.5 : 0.0;
+    if (v <= m_least)
         return 0;
-    return std::min(1.0, std::log(v / m_least) / std::log(m_most / m_least));
+    const double place = m_isLog ? std::log(v / m_least) / std::log(m_most / m_least) : (v - m_least) / (m_most - m_least);
+    return std::min(1.0, place);
+}
+
+bool Visuals::isUnknown(OpId op) const {
+    const bool aboutCost = m_input.colorBy == ColorBy::Cost || m_input.colorBy == ColorBy::Time;
+    return aboutCost && !m_input.costSources.empty() && m_input.costSources[op.index()] == CostSource::Default;
+}
+
+std::optional<CostSource> Visuals::costSource(OpId op) const {
+    return m_input.costSources.empty() ? std::nullopt : std::optional(m_input.costSources[op.index()]);
+}
+
+std::size_t Visuals::shadeOf(OpId op) const {
+    if (m_input.colorBy == ColorBy::Phase)
+        return static_cast<std::size_t>(m_tree->graph().op(op).phase);
+    const double place = scale(op);
+    if (isUnknown(op) || place < 0)
+        return kHeatSteps;
+    return std::min(static_cast<std::size_t>(place * kHeatSteps), kHeatSteps - 1);
+}
+
+void Visuals::sumShades() {
+    m_shadeCount = isHeat() ? kHeatSteps + 1 : m_input.colorBy == ColorBy::Phase ? m_opsPerPhase.size() : 0;
+    if (m_shadeCount == 0)
+        return;
+    const std::size_t count = m_tree->nodeCount();
+    const std::size_t width = m_shadeCount;
+    m_total.assign(count, isHeat() ? 0.0 : -1.0);
+    m_shades.assign(m_mix.size() / (m_deviceCount + 1) * width, 0);
+    for (auto i = static_cast<NodeIndex>(count); i-- > 0;) { // children before parents
+        const TreeNode& node = m_tree->node(i);
+        const bool hasParent = node.parent != kNoNode;
+        if (node.isOp()) {
+            const double amount = isHeat() ? value(m_tree->graph(), node.op) : opTimeUs(node.op);
+            if (isHeat())
+                m_total[i] = amount;
+            if (hasParent) // why the small weight: ops that cost nothing still show what they are
+                m_shades[m_row[node.parent] * width + shadeOf(node.op)] += static_cast<float>(amount < 0 ? 1.0 : amount + 1e-6);
+        } else if (hasParent) {
+            for (std::size_t s = 0; s < width; ++s)
+                m_shades[m_row[node.parent] * width + s] += m_shades[m_row[i] * width + s];
+        }
+        if (hasParent && isHeat())
+            m_total[node.parent] += std::max(0.0, m_total[i]);
+    }
+    for (std::size_t row = 0; row * width < m_shades.size(); ++row) {
+        float sum = 0;
+        for (std::size_t s = 0; s < width; ++s)
+            sum += m_shades[row * width + s];
+        for (std::size_t s = 0; s < width && sum > 0; ++s)
+            m_shades[row * width + s] /= sum;
+    }
+}
+
+std::span<const float> Visuals::shades(NodeIndex container) const {
+    return m_shadeCount == 0 ? std::span<const float>()
+                             : std::span(m_shades).subspan(m_row[container] * m_shadeCount, m_shadeCount);
+}
+
+double Visuals::total(NodeIndex node) const {
+    return node < m_total.size() && m_most > 0 ? m_total[node] : -1.0;
 }
 
 } // namespace pw::viz

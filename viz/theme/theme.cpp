@@ -7,7 +7,9 @@
 #include <QPainter>
 #include <QPalette>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace pw::viz {
 
@@ -143,6 +145,30 @@ RunStyle runStyle(int index, const Theme& theme) {
     // After one round the colours repeat with the next dash and marker.
     const int style = (index + index / count) % count;
     return {QColor(theme.isDark() ? color.second : color.first), kDashes[static_cast<std::size_t>(style)], style};
+}
+
+double luminance(const QColor& color) {
+    const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+QColor textOn(const QColor& background) {
+    // At 0.179 black and white have the same contrast, 4.58:1.
+    return luminance(background) > 0.179 ? QColor(Qt::black) : QColor(Qt::white);
+}
+
+QColor heatColor(double place, const Theme& theme) {
+    static constexpr std::array<QRgb, 6> kLight = {0xE6F2EC, 0xB3DCCF, 0x6CBBBF, 0x3A8BB5, 0x2C599B, 0x1B2768};
+    static constexpr std::array<QRgb, 6> kDark = {0x1B2633, 0x224A63, 0x2B7386, 0x4CA397, 0x9FCC8E, 0xF6F1AA};
+    static constexpr std::array<QRgb, 6> kHighContrast = {0x14202C, 0x1F4C68, 0x27798E, 0x4BAEA0, 0xA8DC98, 0xFFFFD0};
+    const auto& stops = theme.kind == Theme::Kind::Light ? kLight : theme.kind == Theme::Kind::Dark ? kDark : kHighContrast;
+    const double at = std::clamp(place, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
+    const auto below = std::min(static_cast<std::size_t>(at), stops.size() - 2);
+    const double share = at - static_cast<double>(below);
+    const QColor a(stops[below]);
+    const QColor b(stops[below + 1]);
+    const auto mix = [share](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share)); };
+    return {mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue())};
 }
 
 QBrush deviceBrush(const DeviceStyle& style, bool tinted) {

@@ -55,6 +55,14 @@ struct RunStyle {
 };
 RunStyle runStyle(int index, const Theme& theme);
 
+/// Colour of a place in [0, 1] on the scale from little to much, for costs, bytes and times. The lightness changes in one
+/// direction only, so it reads the same with any colour vision and in grey: away from the theme's background.
+QColor heatColor(double place, const Theme& theme);
+/// Black or white, whichever reads better on `background`: at least 4.5:1 on any colour.
+QColor textOn(const QColor& background);
+/// WCAG 2 relative luminance in [0, 1] of an opaque colour.
+double luminance(const QColor& color);
+
 /// Fills `rect` in the device's colour (with its hatch), outlines it, and writes the letter where it fits.
 void paintDeviceChip(QPainter& painter, const QRectF& rect, DeviceId device, const Theme& theme, bool withLetter = true);
 /// The brush a bar of this device is filled with: fill or tint, with its hatch.
