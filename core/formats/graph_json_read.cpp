@@ -435,12 +435,6 @@ Status checkHeader(JsonValue root) {
     return {};
 }
 
-Result<GraphBuilder> readDocument(std::string_view json, const std::string& file) {
-    PW_TRY(const JsonTape tape, JsonTape::parse(json, file));
-    PW_CHECK(checkHeader(tape.root()));
-    return readGraph(tape.root(), JsonPath(), 0);
-}
-
 Result<GraphPtr> withFile(Result<GraphPtr> graph, const std::string& file) {
     if (!graph && graph.error().file.empty())
         graph.error().file = file;
@@ -449,10 +443,16 @@ Result<GraphPtr> withFile(Result<GraphPtr> graph, const std::string& file) {
 
 } // namespace
 
+Result<GraphBuilder> readGraphJson(std::string_view json, const std::string& file) {
+    PW_TRY(const JsonTape tape, JsonTape::parse(json, file));
+    PW_CHECK(checkHeader(tape.root()));
+    return readGraph(tape.root(), JsonPath(), 0);
+}
+
 Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions&) {
     const auto read = [&]() -> Result<GraphBuilder> {
         PW_TRY(const std::string content, source.text());
-        return readDocument(content, source.path);
+        return readGraphJson(content, source.path);
     };
     auto builder = read(); // the text is gone when the graph is put together
     if (!builder)
@@ -461,7 +461,7 @@ Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions&) {
 }
 
 Result<GraphPtr> fromGraphJson(std::string_view json, const std::string& file) {
-    auto builder = readDocument(json, file);
+    auto builder = readGraphJson(json, file);
     if (!builder)
         return withFile(fail(std::move(builder).error()), file);
     return withFile(std::move(*builder).build(), file);

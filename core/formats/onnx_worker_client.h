@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/formats/formats.h"
+#include "core/formats/worker_client.h"
 
 namespace pw::formats {
 
@@ -8,8 +8,6 @@ namespace pw::formats {
 /// filled in, or kWorkerFailed and the reason.
 constexpr char kWorkerPlain = 'p';
 constexpr char kWorkerPropagate = 'd'; ///< with data propagation: values of shape tensors are followed
-constexpr char kWorkerOk = 'O';
-constexpr char kWorkerFailed = 'E';
 
 constexpr double kWorkerTimeoutSeconds = 10.0;
 
