@@ -1,5 +1,6 @@
 #include "app/cli/cli.h"
 #include "app/cli/numbers.h"
+#include "app/cli/torchscript_worker.h"
 
 #include "core/formats/formats.h"
 #include "core/jobs/job.h"
@@ -70,6 +71,8 @@ std::string ownPath() {
 int runWorker(const std::string& verb) {
     if (verb == "onnx-shapes")
         return formats::runOnnxShapeWorker();
+    if (verb == "torchscript")
+        return cli::runTorchScriptWorker();
     if (verb == "blas-check")
         return learn::runBlasCheck();
     std::fprintf(stderr, "placewright-cli: no worker '%s'\n", verb.c_str());
