@@ -7,8 +7,8 @@ namespace {
 
 using enum CellOpKind;
 
-// The cells of AmoebaNet-D. The outputs of the normal cell are those of the reference code (states 0, 3, 4, 6), which the
-// published sizes come from; the paper's figure lists others.
+// The cells of AmoebaNet-D. The outputs of the normal cell are those of the reference code (states 0, 3, 4, 6), which
+// the published sizes come from; the paper lists others.
 
 Cell normalCell() {
     return {{{{{1, Conv1x1}, {1, MaxPool3}},
@@ -28,8 +28,8 @@ Cell reductionCell() {
             {4, 5, 6}};
 }
 
-/// The two published implementations differ at the input alone. GPipe's port to PyTorch starts with a quarter of the width and
-/// doubles it at both cells of the stem; TensorFlow's starts with 32 channels, then a quarter, a half.
+/// The two published implementations differ at the input alone. torchgpipe's starts with a quarter of the width and doubles
+/// it at both cells of the stem; TensorFlow's starts with 32 channels, then a quarter, then a half.
 void setStem(CellNetShape& shape, bool tensorflow) {
     const std::int64_t width = shape.channels;
     if (tensorflow) {

@@ -6,7 +6,8 @@ namespace {
 
 class CellNet {
 public:
-    CellNet(Net& net, const CellNetShape& shape) : m_shape(shape), m_net(net), m_blocks(net), m_cells(m_blocks, shape.style) {}
+    CellNet(Net& net, const CellNetShape& shape)
+        : m_shape(shape), m_net(net), m_blocks(net), m_cells(m_blocks, shape.style) {}
     TensorId build();
 
 private:

@@ -4,8 +4,8 @@
 
 namespace pw::zoo {
 
-/// The frame of NASNet and AmoebaNet: a stem, cells, and two reduction cells that halve the size and double the channels at
-/// one and two thirds of the depth.
+/// The frame of NASNet and AmoebaNet: a stem, cells, and two reduction cells that halve the size and double the channels
+/// at one and two thirds of the depth.
 struct CellNetShape {
     std::int64_t batch = 32;
     std::int64_t image = 224;
@@ -16,8 +16,8 @@ struct CellNetShape {
     std::int64_t stemChannels = 32;
     Window stemWindow = squareWindow(3, 2, Padding::Valid);
     std::vector<std::int64_t> stemCells; ///< channels of the reduction cells of the stem
-    bool fitFirstPrevious = false;       ///< the first cell fits its missing previous layer, which is the stem, as all do
-    bool skipReductionInput = false;     ///< after a reduction cell, the previous layer is the one before the layer before
+    bool fitFirstPrevious = false;       ///< the first cell fits the stem as its previous layer, else takes it as it is
+    bool skipReductionInput = false;     ///< the cell after a reduction cell has the same previous layer as that one
     bool auxiliary = false;
     CellStyle style;
     Cell normal;

@@ -65,7 +65,8 @@ TensorId CellBuilder::separable(TensorId x, std::int64_t size, std::int64_t stri
     const std::string kernel = std::to_string(size) + "x" + std::to_string(size);
     for (const char* layer : {"_1", "_2"}) {
         const std::string name = kernel + layer;
-        x = m_blocks.separableConv(relu(m_blocks.net(), x), "separable_" + name, m_channels, squareWindow(size, stride));
+        const TensorId activated = relu(m_blocks.net(), x);
+        x = m_blocks.separableConv(activated, "separable_" + name, m_channels, squareWindow(size, stride));
         x = m_blocks.norm(x, "bn_sep_" + name);
         stride = 1;
     }

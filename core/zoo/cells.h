@@ -20,7 +20,7 @@ enum class CellOpKind {
 };
 
 struct CellOp {
-    int state = 0; ///< what it reads: 0 = the layer before, 1 = the layer before that, 2 ... = results of earlier blocks
+    int state = 0; ///< what it reads: 0 = the layer before, 1 = the one before that, 2 ... = results of earlier blocks
     CellOpKind kind = CellOpKind::Identity;
 };
 

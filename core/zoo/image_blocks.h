@@ -22,13 +22,13 @@ public:
     TensorId norm(TensorId x, const std::string& name = "BatchNorm");
     /// Depthwise, then pointwise, without bias.
     TensorId separableConv(TensorId x, const std::string& name, std::int64_t channels, const Window& window);
-    /// Changes the channels and, with stride 2, halves the size: two 1x1 convolutions, one of them on the image moved by
-    /// a pixel, so that no pixel is lost. Without ReLU. Makes no scope.
+    /// Changes the channels and, with stride 2, halves the size: two 1x1 convolutions, one of them on the image moved
+    /// by a pixel, so that no pixel is lost. Without ReLU. Makes no scope.
     TensorId factorizedReduction(TensorId x, std::int64_t channels, std::int64_t stride);
     /// [B, C] -> [B, classes].
     TensorId fullyConnected(TensorId x, const std::string& name, std::int64_t classes, bool bias = true);
-    /// The head in the middle of the net of Inception and its successors, on activated values: average 5x5/3, 1x1 128, a
-    /// convolution over what is left to 768, classes.
+    /// The head in the middle of the net of Inception and its successors, on activated values: average 5x5/3, 1x1 128,
+    /// a convolution over what is left to 768, classes.
     TensorId auxiliaryHead(TensorId x, std::int64_t classes);
 
     struct Heads {

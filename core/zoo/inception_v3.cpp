@@ -21,8 +21,8 @@ private:
         Window window;
     };
     using Steps = std::vector<Step>;
-    /// Branches as Placeto's authors number them for an expert placement (device = number mod D): the deepest one stays with
-    /// the trunk, and so do the joins and the heads.
+    /// Branches as Placeto's authors number them for an expert placement (device = number mod D): the deepest one stays
+    /// with the trunk, and so do the joins and the heads.
     enum Side : int { Trunk = 0, Deep = 0, Short = 1, Middle = 2, Pooled = 3 };
 
     TensorId conv(TensorId x, const Step& step);
@@ -146,7 +146,8 @@ TensorId InceptionV3::mixed17(const char* name, TensorId x, std::int64_t inner) 
 TensorId InceptionV3::mixed7a(TensorId x) {
     const Net::Scope scope(m_net, "Mixed_7a");
     const Window reduce = square(3, 2, Padding::Valid);
-    return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 192, square(1)}, {"Conv2d_1a_3x3", 320, reduce}}),
+    return joinBranches({branch("Branch_0", Short, x,
+                                {{"Conv2d_0a_1x1", 192, square(1)}, {"Conv2d_1a_3x3", 320, reduce}}),
                          branch("Branch_1", Deep, x,
                                 {{"Conv2d_0a_1x1", 192, square(1)},
                                  {"Conv2d_0b_1x7", 192, {1, 7, 1, Padding::Same}},
@@ -170,8 +171,8 @@ TensorId InceptionV3::mixed8(const char* name, TensorId x) {
     const Window row{1, 3, 1, Padding::Same};
     const Window column{3, 1, 1, Padding::Same};
     return joinBranches({branch("Branch_0", Short, x, {{"Conv2d_0a_1x1", 320, square(1)}}),
-                         forkedBranch("Branch_1", Middle, x, {{"Conv2d_0a_1x1", 384, square(1)}}, {"Conv2d_0b_1x3", 384, row},
-                                      {"Conv2d_0c_3x1", 384, column}),
+                         forkedBranch("Branch_1", Middle, x, {{"Conv2d_0a_1x1", 384, square(1)}},
+                                      {"Conv2d_0b_1x3", 384, row}, {"Conv2d_0c_3x1", 384, column}),
                          forkedBranch("Branch_2", Deep, x,
                                       {{"Conv2d_0a_1x1", 448, square(1)}, {"Conv2d_0b_3x3", 384, square(3)}},
                                       {"Conv2d_0c_1x3", 384, row}, {"Conv2d_0d_3x1", 384, column}),

@@ -106,8 +106,8 @@ TensorId globalAvgPool(Net& net, TensorId x);
 TensorId shiftByOne(Net& net, TensorId x);
 /// Drops whole examples.
 TensorId dropPath(Net& net, TensorId x);
-/// [B, T, C] with weights [width, C, D] -> [B, T - (width - 1) * dilation, D]. Level L2 spells out what TensorFlow 1 makes
-/// of it: the samples between two taps become examples of a batch, a two-dimensional convolution, and back.
+/// [B, T, C] with weights [width, C, D] -> [B, T - (width - 1) * dilation, D]. Level L2 spells out what TensorFlow 1
+/// makes of it: the samples between two taps become examples of a batch, a two-dimensional convolution, and back.
 TensorId causalConv1d(Net& net, TensorId x, TensorId weights, std::int64_t dilation);
 /// The last `length` steps: [B, T, C] -> [B, length, C].
 TensorId cropToLast(Net& net, TensorId x, std::int64_t length);

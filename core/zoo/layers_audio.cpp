@@ -57,7 +57,8 @@ TensorId planarConv(Net& net, TensorId x, TensorId weights) {
     const TensorId image = reshape(net, x, {in[0], 1, in[1], in[2]}, "ExpandDims");
     const TensorId kernel = reshape(net, weights, {1, filter[0], filter[1], filter[2]}, "ExpandDims");
     const std::int64_t steps = in[1] - filter[0] + 1;
-    const double flops = 2.0 * static_cast<double>(in[0] * steps * filter[0]) * static_cast<double>(filter[1] * filter[2]);
+    const double flops =
+        2.0 * static_cast<double>(in[0] * steps * filter[0]) * static_cast<double>(filter[1] * filter[2]);
     const TensorId y = convolution(net, "Conv2D", image, kernel, {in[0], 1, steps, filter[2]}, flops);
     return reshape(net, y, {in[0], steps, filter[2]}, "Squeeze");
 }

@@ -57,7 +57,7 @@ CellNetShape shapeOf(std::size_t config) {
 } // namespace
 
 WorkloadInfo nasnetAInfo() {
-    WorkloadInfo info{"nasnet_a", "NASNet-A", "Image classifier of searched cells: separable convolutions, many branches.", {}};
+    WorkloadInfo info{"nasnet_a", "NASNet-A", "Image classifier of searched cells: separable convolutions, branches.", {}};
     info.options = {{"config", "large", "large (331 x 331), mobile (224 x 224) or cifar (32 x 32)"},
                     {"batch", "32", "images per step"},
                     {"optimizer", "rmsprop", "sgd, momentum, rmsprop or adam"},

@@ -71,7 +71,7 @@ WorkloadInfo resnet50Info() {
     info.options = {{"batch", "32", "images per step"},
                     {"image", "224", "height and width of the images"},
                     {"classes", "1000", "classes"},
-                    {"variant", "v1.5", "where a block halves the size: v1.5 in its 3x3, v1 in its first 1x1 convolution"},
+                    {"variant", "v1.5", "where a block halves the size: v1.5 in its 3x3, v1 in its first 1x1"},
                     {"optimizer", "momentum", "sgd, momentum, rmsprop or adam"},
                     {"colocate_gradients", "1", "1: gradient ops share the device of their forward op"}};
     for (OptionInfo& option : commonOptions("L0"))

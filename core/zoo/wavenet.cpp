@@ -29,7 +29,8 @@ public:
 
 private:
     /// A convolution with bias.
-    TensorId conv(TensorId x, const std::string& name, std::int64_t width, std::int64_t channels, std::int64_t dilation);
+    TensorId conv(TensorId x, const std::string& name, std::int64_t width, std::int64_t channels,
+                  std::int64_t dilation);
     TensorId encode(TensorId audio);
     TensorId layer(TensorId x, std::int64_t dilation, bool isLast);
     TensorId postprocess();
@@ -62,8 +63,8 @@ TensorId WaveNet::encode(TensorId audio) {
     return m_net.emitValue(std::move(cast));
 }
 
-/// Returns the input of the next layer; keeps the contribution to the skip sum. Nobody reads what the last layer would hand on:
-/// its dense convolution, which the original makes and never trains, is left out.
+/// Returns the input of the next layer; keeps the contribution to the skip sum. Nobody reads what the last layer would
+/// hand on: its dense convolution, which the original makes and never trains, is left out.
 TensorId WaveNet::layer(TensorId x, std::int64_t dilation, bool isLast) {
     const TensorId filter = tanh(m_net, conv(x, "filter", 2, m_shape.dilated, dilation));
     const TensorId gate = sigmoid(m_net, conv(x, "gate", 2, m_shape.dilated, dilation));
