@@ -43,7 +43,7 @@ public:
 
     void setOutput(std::size_t i, int dtype, Dims dims);
     void setType(std::size_t i, int dtype); ///< rank unknown
-    void setConstant(Dims values) { m_outputs.empty() ? void() : void(m_outputs.front().constant = std::move(values)); }
+    void setConstant(Dims values); ///< of output 0
 
     std::vector<Value>& outputs() { return m_outputs; }
 

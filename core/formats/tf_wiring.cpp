@@ -45,13 +45,14 @@ const std::vector<std::string_view>* namedOutputs(std::string_view type) {
 
 bool hasNoOutput(std::string_view type) {
     static const std::unordered_set<std::string_view> kTypes = {
-        "NoOp", "Assert", "ControlTrigger", "Print", "PrintV2", "Save", "SaveV2", "SaveSlices", "MergeV2Checkpoints", "Abort",
-        "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd", "ResourceScatterUpdate",
-        "ResourceApplyAdam", "ResourceApplyGradientDescent", "ResourceApplyMomentum", "ResourceApplyAdagrad",
-        "ResourceApplyRMSProp", "ResourceApplyFtrl", "ResourceSparseApplyAdagrad", "ResourceSparseApplyFtrl",
-        "DestroyResourceOp", "MakeIterator", "InitializeTableV2", "LookupTableImportV2", "QueueEnqueueV2",
-        "QueueEnqueueManyV2", "QueueCloseV2", "Stage", "WriteScalarSummary", "FlushSummaryWriter", "_Retval", "_Send",
-        "_HostSend", "Send"};
+        "NoOp", "Assert", "ControlTrigger", "Print", "PrintV2", "Save", "SaveV2", "SaveSlices", "MergeV2Checkpoints",
+        "Abort", "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "DestroyResourceOp", "MakeIterator",
+        "InitializeTableV2", "LookupTableImportV2", "LookupTableInsertV2", "QueueEnqueueV2", "QueueEnqueueManyV2",
+        "QueueCloseV2", "Stage", "WriteScalarSummary", "FlushSummaryWriter", "_Retval", "_Send", "_HostSend", "Send"};
+    for (const std::string_view prefix : {"ResourceApply", "ResourceSparseApply", "ResourceScatter"}) {
+        if (type.starts_with(prefix))
+            return true;
+    }
     return kTypes.count(type) != 0;
 }
 

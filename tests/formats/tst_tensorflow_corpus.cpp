@@ -2,7 +2,9 @@
 
 #include "core/formats/formats.h"
 #include "core/formats/tf_devices.h"
+#include "core/devices/cost_model.h"
 #include "core/graph/graph_stats.h"
+#include "tests/formats/temp_file.h"
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -84,6 +86,47 @@ private Q_SLOTS:
             QCOMPARE(qint64(stats.opTypes.at(it.key().toStdString())), qint64(it.value().toInt()));
     }
 
+    /// Files say the shapes of their outputs. With that attribute out of sight our rules must find the same ones.
+    void ownRulesAgree_data() { addRows(); }
+    void ownRulesAgree() {
+        QFETCH(QJsonObject, record);
+        if (record["nodes_with_output_shapes"].toInt() == 0)
+            return;
+        const std::string path = pathOf(record["file"].toString());
+        std::string content = test::TempFolder::read(path);
+        for (auto at = content.find("_output_shapes"); at != std::string::npos; at = content.find("_output_shapes", at))
+            content[at + 1] = 'x';
+        const test::TempFolder folder;
+        const auto declared = formats::loadGraph(path);
+        const auto own = formats::loadGraph(folder.write("own.pb", content));
+        QVERIFY2(declared && own, own ? "" : own.error().toString().c_str());
+        int known = 0;
+        int agreed = 0;
+        for (std::size_t i = 0; i < (*own)->opCount(); ++i) {
+            const auto left = (*own)->outputs(OpId(i));
+            const auto right = (*declared)->outputs(OpId(i));
+            for (std::size_t o = 0; o < std::min(left.size(), right.size()); ++o) {
+                const Tensor& mine = (*own)->tensor(left[o]);
+                const Tensor& theirs = (*declared)->tensor(right[o]);
+                if (!theirs.shapeKnown)
+                    continue;
+                ++known;
+                if (!mine.shapeKnown)
+                    continue;
+                const std::string& name = (*own)->op(OpId(i)).name;
+                QVERIFY2(mine.dims.size() == theirs.dims.size(), name.c_str());
+                bool isSame = true;
+                for (std::size_t d = 0; d < mine.dims.size(); ++d) {
+                    QVERIFY2(mine.dims[d] < 0 || theirs.dims[d] < 0 || mine.dims[d] == theirs.dims[d], name.c_str());
+                    isSame = isSame && (mine.dims[d] >= 0 || theirs.dims[d] < 0);
+                }
+                agreed += isSame ? 1 : 0;
+            }
+        }
+        qInfo("%s: %d of %d shapes", qPrintable(record["file"].toString()), agreed, known);
+        QVERIFY(agreed * 100 >= known * 60);
+    }
+
     /// The reference lists devices as written; each must be the device that our name for it says.
     void devices_data() { addRows(); }
     void devices() {
@@ -102,6 +145,36 @@ private Q_SLOTS:
             expected[device == "(none)" ? device : names.nameOf(device)] += static_cast<std::size_t>(it.value().toInt());
         }
         QVERIFY(computeStats(**graph).devices == expected);
+    }
+
+    void shapesAndWork_data() { addRows(); }
+    void shapesAndWork() {
+        QFETCH(QJsonObject, record);
+        const auto graph = formats::loadGraph(pathOf(record["file"].toString()));
+        QVERIFY(graph);
+        std::map<std::string, int> unknownTypes;
+        std::map<std::string, int> unknownWork;
+        int known = 0;
+        double flops = 0.0;
+        for (std::size_t i = 0; i < (*graph)->opCount(); ++i) {
+            for (const TensorId id : (*graph)->outputs(OpId(i))) {
+                if ((*graph)->tensor(id).shapeKnown)
+                    ++known;
+                else
+                    ++unknownTypes[(*graph)->op(OpId(i)).type];
+            }
+            const OpWork work = opWork(**graph, OpId(i));
+            flops += work.flops;
+            if (!work.known)
+                ++unknownWork[(*graph)->op(OpId(i)).type];
+        }
+        std::string line;
+        for (const auto& [type, count] : unknownTypes)
+            line += " " + type + ":" + std::to_string(count);
+        std::string work;
+        for (const auto& [type, count] : unknownWork)
+            work += " " + type + ":" + std::to_string(count);
+        qInfo("%s: %d of %d shapes, %.4f GFLOP; unknown%s; no work%s", qPrintable(record["file"].toString()), known, int((*graph)->tensorCount()), flops / 1e9, line.c_str(), work.c_str());
     }
 };
 
