@@ -44,7 +44,7 @@ Table makeTable() {
             "logicaland", "logicalor", "where", "select", "square", "squareddifference", "reciprocal", "inv", "biasadd",
             "addn", "cast", "relugrad", "relu6grad", "inplaceaccumulator", "isnan", "isinf", "bitshift",
             "qlinearadd", "qlinearmul", "zeroslike", "scaler", "imputer", "accumulaten", "dropoutgrad", "reversesequence",
-            "trilu", "cumsum", "eyelike"}},
+            "trilu", "matrixbandpart", "cumsum", "eyelike"}},
         {WorkRule::Elementwise, 2, {"quantizelinear", "dequantizelinear", "dynamicquantizelinear", "hardsigmoid",
             "hardswish", "dropout", "fakequantwithminmaxvars", "shrink", "softsign", "mulgrad"}},
         {WorkRule::Elementwise, 3, {"sigmoidgrad", "tanhgrad", "elugrad", "gelugrad", "sqrtgrad", "rsqrtgrad", "divgrad"}},
@@ -99,8 +99,10 @@ Table makeTable() {
         {WorkRule::QLinearConv, 1, {"qlinearconv"}},
         {WorkRule::ConvTranspose, 1, {"convtranspose", "convtranspose2d", "deconvolution"}},
         {WorkRule::DepthwiseConv, 1, {"depthwiseconv2dnative", "fuseddepthwiseconv2dnative", "depthwiseconv2d"}},
-        {WorkRule::ConvBackpropInput, 1, {"conv2dbackpropinput"}},
-        {WorkRule::ConvBackpropFilter, 1, {"conv2dbackpropfilter"}},
+        {WorkRule::DepthwiseBackpropInput, 1, {"depthwiseconv2dnativebackpropinput"}},
+        {WorkRule::DepthwiseBackpropFilter, 1, {"depthwiseconv2dnativebackpropfilter"}},
+        {WorkRule::ConvBackpropInput, 1, {"conv2dbackpropinput", "conv1dbackpropinput"}},
+        {WorkRule::ConvBackpropFilter, 1, {"conv2dbackpropfilter", "conv1dbackpropfilter"}},
         {WorkRule::ConvGrad, 1, {"convgrad"}},
         {WorkRule::Recurrent, 4, {"lstm", "dynamicquantizelstm"}},
         {WorkRule::Recurrent, 3, {"gru"}},
@@ -138,6 +140,12 @@ bool endsWith(std::string_view name, std::string_view ending) {
 
 OpRule ruleFor(std::string_view opType) {
     static const Table table = makeTable();
+    if (const std::string key = torchOpKey(opType); !key.empty()) {
+        if (const auto rule = torchRule(key))
+            return *rule;
+        const auto found = table.find(key);
+        return found != table.end() ? found->second : OpRule{};
+    }
     const auto domainEnd = opType.rfind("::");
     std::string name = text::toLower(domainEnd == std::string_view::npos ? opType : opType.substr(domainEnd + 2));
     if (name.compare(0, 2, "__") != 0 && name.size() > 1 && name.front() == '_')
@@ -155,6 +163,9 @@ OpClass classOf(WorkRule rule) {
     switch (rule) {
     case WorkRule::MatMul:
     case WorkRule::Gemm:
+    case WorkRule::AddMatMul:
+    case WorkRule::ScaledAttention:
+    case WorkRule::WeightedRecurrent:
     case WorkRule::QLinearMatMul:
     case WorkRule::Einsum:
     case WorkRule::Attention:
@@ -166,7 +177,9 @@ OpClass classOf(WorkRule rule) {
     case WorkRule::ConvGrad:
     case WorkRule::Recurrent:
     case WorkRule::RecurrentCell: return OpClass::Dense;
-    case WorkRule::DepthwiseConv: return OpClass::Depthwise;
+    case WorkRule::DepthwiseConv:
+    case WorkRule::DepthwiseBackpropInput:
+    case WorkRule::DepthwiseBackpropFilter: return OpClass::Depthwise;
     default: return OpClass::Bandwidth;
     }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,18 +19,23 @@ enum class WorkRule : std::uint8_t {
     PoolGrad,    ///< window size FLOPs per incoming gradient element
     MatMul,
     Gemm,
+    AddMatMul, ///< PyTorch: what is added first, then the two factors
     QLinearMatMul,
     Einsum,
     Attention,
+    ScaledAttention, ///< PyTorch: query, key, value after their projections
     Conv,
     QLinearConv,
     ConvTranspose,
     DepthwiseConv,
+    DepthwiseBackpropInput,
+    DepthwiseBackpropFilter,
     ConvBackpropInput,
     ConvBackpropFilter,
     ConvGrad, ///< both gradients in one op (com.microsoft)
     Recurrent, ///< k gates over a sequence
     RecurrentCell,
+    WeightedRecurrent, ///< PyTorch: all layers in one op, each matrix among the inputs used once per step
     Update, ///< optimiser: k FLOPs per parameter
 };
 
@@ -44,5 +50,10 @@ struct OpRule {
 /// Case, domain ("com.microsoft::"), leading underscores and a version suffix ("V2") do not matter.
 OpRule ruleFor(std::string_view opType);
 OpClass classOf(WorkRule rule);
+
+/// "aten::conv_transpose2d_" -> "convtranspose2d"; "" for other domains than PyTorch's.
+std::string torchOpKey(std::string_view opType);
+/// What PyTorch alone has, or calls by a name that others use for something else.
+std::optional<OpRule> torchRule(const std::string& key);
 
 } // namespace pw::devices

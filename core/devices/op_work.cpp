@@ -216,6 +216,14 @@ double convFlops(const OpView& view, WorkRule rule) {
         const Dims* weight = view.input(1);
         return weight ? 2.0 * product(view.outputElements(), at(*weight, 0) * at(*weight, 1)) : kUnknown;
     }
+    case WorkRule::DepthwiseBackpropInput: { // sizes, filter, dy
+        const Dims* weight = view.input(1);
+        return weight ? 2.0 * product(view.inputElements(2), at(*weight, 0) * at(*weight, 1)) : kUnknown;
+    }
+    case WorkRule::DepthwiseBackpropFilter: { // x, sizes, dy -> filter
+        const Dims* weight = view.output();
+        return weight ? 2.0 * product(view.inputElements(2), at(*weight, 0) * at(*weight, 1)) : kUnknown;
+    }
     case WorkRule::ConvBackpropInput: { // sizes, filter, dy
         const Dims* weight = view.input(1);
         return weight ? 2.0 * product(view.inputElements(2), elementsOf(*weight) / last(*weight)) : kUnknown;
@@ -225,7 +233,10 @@ double convFlops(const OpView& view, WorkRule rule) {
         return weight ? 2.0 * product(view.inputElements(2), elementsOf(*weight) / last(*weight)) : kUnknown;
     }
     case WorkRule::ConvGrad: return 4.0 * product(view.inputElements(0), convWindow(view, 2)); // dy, x, weight
-    default: return 2.0 * product(view.outputElements(), convWindow(view, 1));
+    default:
+        if (view.flag("transposed")) // PyTorch's _convolution goes both ways
+            return 2.0 * product(view.inputElements(0), convWindow(view, 1));
+        return 2.0 * product(view.outputElements(), convWindow(view, 1));
     }
 }
 
@@ -303,6 +314,35 @@ double recurrentFlops(const OpView& view, double gates) {
     return cellSteps * (2.0 * gates * hidden * (at(*x, 2) + hidden) + 14.0 / 4.0 * gates * hidden);
 }
 
+/// Query [..., L, E], key [..., S, E], value [..., S, F]: scores and the sum that they weigh.
+double scaledAttentionFlops(const OpView& view) {
+    const Dims* key = view.input(1);
+    const Dims* query = view.input(0);
+    if (!query || !key || key->size() < 2 || view.outputElements() < 0.0)
+        return kUnknown;
+    const double length = last(*key, 1);
+    return 2.0 * length * (elementsOf(*query) + view.outputElements());
+}
+
+/// PyTorch's lstm, gru and rnn: every matrix among the inputs meets every step of every sequence once. The input is
+/// [time, batch, width] or the other way round, or [rows, width] for one step of a cell.
+double weightedRecurrentFlops(const OpView& view, double gates) {
+    const Dims* x = view.input(0);
+    if (!x || x->size() < 2)
+        return kUnknown;
+    const double rows = elementsOf(*x) / std::max(1.0, last(*x));
+    double weights = 0.0;
+    double gateRows = 0.0; // of all layers and directions
+    for (const auto& [slot, dims] : view.inputs()) {
+        const bool isState = slot <= 2 && x->size() == 2; // of a cell: as flat as its weights
+        if (slot == 0 || dims.size() != 2 || (isState && (slot == 1 || gates == 4.0)))
+            continue;
+        weights += elementsOf(dims);
+        gateRows += at(dims, 0) / 2.0; // one matrix for the input, one for the state
+    }
+    return weights > 0.0 ? rows * (2.0 * weights + 14.0 / 4.0 * gateRows) : kUnknown;
+}
+
 /// TensorFlow's LSTMBlockCell: x, cs_prev, h_prev, w [input + hidden, 4 hidden], ...; `k` times the forward product.
 double recurrentCellFlops(const OpView& view, double k) {
     const Dims* x = view.input(0);
@@ -323,6 +363,9 @@ double flopsOf(const OpView& view, OpRule rule) {
     case WorkRule::PoolGrad: return product(poolWindow(view), view.lastInputElements());
     case WorkRule::MatMul: return matMulFlops(view, 0);
     case WorkRule::Gemm: return matMulFlops(view, 0);
+    case WorkRule::AddMatMul: return matMulFlops(view, 1);
+    case WorkRule::ScaledAttention: return scaledAttentionFlops(view);
+    case WorkRule::WeightedRecurrent: return weightedRecurrentFlops(view, rule.k);
     case WorkRule::QLinearMatMul: return product(view.outputElements(), view.input(0) ? 2.0 * last(*view.input(0)) : kUnknown);
     case WorkRule::Einsum: return einsumFlops(view);
     case WorkRule::Attention: return attentionFlops(view);
