@@ -16,6 +16,7 @@ constexpr double kUsPerUnit = 1000.0; ///< chosen: the files name no unit of tim
 /// Where no edge says how many bytes its cost stands for: the rate of the published latency workloads, 2 GiB per
 /// second, in bytes per unit of time.
 constexpr double kUsualRate = 2147483.648;
+constexpr double kMaxEdgeBytes = 1.0e15; ///< sums over many tensors must stay within 64 bits
 /// The CPU cores share their memory, a transfer between them is as good as free.
 constexpr double kCpuSpeedup = 1.0e6;
 
@@ -50,9 +51,16 @@ public:
             }
         }
         const double dearest = m_costs.empty() ? 0.0 : *m_costs.rbegin();
-        while (!isExact(rate) && dearest * rate < 1.0e15)
+        while (dearest * rate > kMaxEdgeBytes)
+            rate /= 10.0;
+        while (!isExact(rate) && dearest * rate * 10.0 <= kMaxEdgeBytes)
             rate *= 10.0;
         return rate;
+    }
+
+    bool isExact(double rate) const {
+        return std::all_of(m_costs.begin(), m_costs.end(),
+                           [&](double cost) { return roundingError(cost, rate) <= 1.0e-7; });
     }
 
 private:
@@ -60,11 +68,6 @@ private:
         double rate = 0.0;
         std::size_t count = 0;
     };
-
-    bool isExact(double rate) const {
-        return std::all_of(m_costs.begin(), m_costs.end(),
-                           [&](double cost) { return roundingError(cost, rate) <= 1.0e-7; });
-    }
 
     std::set<double> m_costs;
     std::map<float, Vote> m_votes; ///< by the rate without its last digits
@@ -108,6 +111,8 @@ public:
         }
         PW_TRY(const LinkRate rate, linkRateOf(document));
         PW_CHECK(addEdges(document, rate.perUnit()));
+        if (!rate.isExact(rate.perUnit()))
+            m_builder.addWarning("rounding", "", "the edges' costs differ so much that the smallest are rounded to whole bytes");
         m_builder.addWarning("unit", "", "the file names no unit of time; its times are taken as milliseconds");
         return std::move(m_builder).build();
     }

@@ -275,11 +275,8 @@ private:
     }
 
     static Result<std::int64_t> bytesOf(const Shape& shape, const std::string& path) {
-        std::int64_t bytes = 0;
-        const std::int64_t elements = elementCount(shape.dims).value_or(0);
-        if (__builtin_mul_overflow(elements, dtypeBytes(shape.dtype), &bytes) || bytes > (std::int64_t(1) << 62))
-            return fail(ErrorCode::TooLarge, "its output is more than 2^62 bytes", path);
-        return bytes;
+        const auto elements = static_cast<double>(elementCount(shape.dims).value_or(0));
+        return wholeBytes(elements * static_cast<double>(dtypeBytes(shape.dtype)), path + ", its output");
     }
 
     GraphBuilder m_builder;

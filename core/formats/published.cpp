@@ -6,7 +6,7 @@ namespace pw::formats {
 
 namespace {
 
-constexpr double kMaxBytes = 4611686018427387904.0; ///< 2^62
+constexpr double kMaxBytes = 1125899906842624.0; ///< 2^50, so that sums over thousands of ops stay within 64 bits
 
 Result<double> checkedAmount(const Json& value, const std::string& path) {
     PW_TRY(const double number, jsonNumber(value, path));
@@ -41,7 +41,7 @@ Result<double> amount(const JsonObject& object, const char* key, double fallback
 
 Result<std::int64_t> wholeBytes(double bytes, const std::string& path) {
     if (!(bytes >= 0.0 && bytes <= kMaxBytes))
-        return fail(ErrorCode::TooLarge, "is more than 2^62 bytes", path);
+        return fail(ErrorCode::TooLarge, "is more than 2^50 bytes", path);
     return std::llround(bytes);
 }
 

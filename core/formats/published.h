@@ -18,7 +18,7 @@ Result<const Json*> requiredArray(const JsonObject& object, const char* key);
 /// A number that must be there, finite and 0 or more: a time, a size, a rate.
 Result<double> requiredAmount(const JsonObject& object, const char* key);
 Result<double> amount(const JsonObject& object, const char* key, double fallback);
-/// The same in whole bytes, rounded; refuses more than 2^62.
+/// The same in whole bytes, rounded; refuses more than 2^50.
 Result<std::int64_t> byteAmount(const JsonObject& object, const char* key, std::int64_t fallback);
 Result<std::int64_t> wholeBytes(double bytes, const std::string& path);
 /// true, false, 0 or 1.
