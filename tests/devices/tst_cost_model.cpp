@@ -131,6 +131,12 @@ private Q_SLOTS:
                                   << Out{1, 3, 8, 8} << "" << 4.0 * 16 * 64 * 27;
         QTest::newRow("depthwise") << "DepthwiseConv2dNative" << In{{1, 8, 8, 4}, {3, 3, 4, 1}} << Out{1, 8, 8, 4} << ""
                                    << 2.0 * 256 * 9;
+        QTest::newRow("depthwise, back to the input")
+            << "DepthwiseConv2dNativeBackpropInput" << In{{4}, {3, 3, 4, 1}, {1, 4, 4, 4}} << Out{1, 8, 8, 4} << ""
+            << 2.0 * 64 * 9;
+        QTest::newRow("depthwise, back to the filter")
+            << "DepthwiseConv2dNativeBackpropFilter" << In{{1, 8, 8, 4}, {4}, {1, 4, 4, 4}} << Out{3, 3, 4, 1} << ""
+            << 2.0 * 64 * 9;
         QTest::newRow("MaxPool") << "MaxPool" << In{{1, 4, 8, 8}} << Out{1, 4, 4, 4} << "kernel_shape=2,2" << 4.0 * 64;
         QTest::newRow("GlobalAveragePool") << "GlobalAveragePool" << In{{1, 4, 8, 8}} << Out{1, 4, 1, 1} << "" << 256.0;
         QTest::newRow("ReduceSum") << "ReduceSum" << In{{16, 8}} << Out{16} << "" << 128.0;
