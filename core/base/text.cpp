@@ -3,7 +3,9 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace pw::text {
 
@@ -69,6 +71,14 @@ std::size_t sequenceLength(std::string_view text) {
 
 bool isValidUtf8(std::string_view text) {
     while (!text.empty()) {
+        // why: nearly all text is ASCII, which needs no look at single bytes.
+        for (std::uint64_t word = 0; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+            std::memcpy(&word, text.data(), sizeof word);
+            if ((word & 0x8080808080808080ULL) != 0)
+                break;
+        }
+        if (text.empty())
+            break;
         const std::size_t n = sequenceLength(text);
         if (n == 0)
             return false;

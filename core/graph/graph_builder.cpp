@@ -1,6 +1,7 @@
 #include "core/graph/graph_builder.h"
 
 #include "core/base/hash.h"
+#include "core/base/saturate.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -77,14 +78,15 @@ void addOpToHash(Hasher& hasher, const Op& op) {
 }
 
 /// Tensors are named by producer and output, so that the order in which a reader made them does not matter.
-std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors,
-                        std::span<const std::vector<TensorId>> outputsOf, std::span<const Edge> edges) {
+std::string contentHash(std::span<const Op> ops, std::span<const Tensor> tensors, const OpGraph& graph,
+                        std::span<const Edge> edges) {
     Hasher hasher;
     hasher.add(static_cast<std::uint64_t>(ops.size()));
     for (std::size_t i = 0; i < ops.size(); ++i) {
         addOpToHash(hasher, ops[i]);
-        hasher.add(static_cast<std::uint64_t>(outputsOf[i].size()));
-        for (const TensorId output : outputsOf[i])
+        const auto outputs = graph.outputs(OpId(i));
+        hasher.add(static_cast<std::uint64_t>(outputs.size()));
+        for (const TensorId output : outputs)
             hasher.add(tensors[output.index()].bytes);
     }
     for (const Edge& edge : edges) {
@@ -106,7 +108,7 @@ void GraphBuilder::reserve(std::size_t ops) {
     m_ops.reserve(ops);
     m_outputsOf.reserve(ops);
     m_nextSlot.reserve(ops);
-    m_scopePaths.reserve(ops);
+    m_scopePathOf.reserve(ops);
 }
 
 OpId GraphBuilder::addOp(Op op) {
@@ -114,21 +116,41 @@ OpId GraphBuilder::addOp(Op op) {
     m_ops.push_back(std::move(op));
     m_outputsOf.emplace_back();
     m_nextSlot.push_back(0);
-    m_scopePaths.emplace_back();
+    m_scopePathOf.push_back(kNoPath);
     return id;
 }
 
 void GraphBuilder::setScope(OpId id, std::string_view path) {
-    m_scopePaths[id.index()] = std::string(path);
+    const auto [known, isNew] =
+        m_scopePathIndex.try_emplace(std::string(path), static_cast<std::uint32_t>(m_scopePaths.size()));
+    if (isNew)
+        m_scopePaths.emplace_back(path);
+    m_scopePathOf[id.index()] = known->second;
 }
 
 TensorId GraphBuilder::addOutput(OpId producer, Tensor tensor) {
     const TensorId id(m_tensors.size());
+    Outputs& outputs = m_outputsOf[producer.index()];
     tensor.producer = producer;
-    tensor.outputIndex = static_cast<std::uint32_t>(m_outputsOf[producer.index()].size());
+    tensor.outputIndex = outputs.count;
     m_tensors.push_back(std::move(tensor));
-    m_outputsOf[producer.index()].push_back(id);
+    if (outputs.count == 0)
+        outputs.first = id;
+    if (outputs.first.isValid() && outputs.first.index() + outputs.count != id.index()) {
+        std::vector<TensorId>& list = m_scattered[producer];
+        for (std::uint32_t i = 0; i < outputs.count; ++i)
+            list.emplace_back(outputs.first.index() + i);
+        outputs.first = TensorId();
+    }
+    if (!outputs.first.isValid())
+        m_scattered[producer].push_back(id);
+    ++outputs.count;
     return id;
+}
+
+TensorId GraphBuilder::output(OpId producer, std::size_t index) const {
+    const Outputs& outputs = m_outputsOf[producer.index()];
+    return outputs.first.isValid() ? TensorId(outputs.first.index() + index) : m_scattered.at(producer)[index];
 }
 
 void GraphBuilder::addInput(OpId consumer, TensorId tensor, std::uint32_t slot) {
@@ -148,15 +170,17 @@ void GraphBuilder::addControl(OpId before, OpId after) {
     m_edges.push_back({before, TensorId(), after, 0, EdgeKind::Control});
 }
 
+void GraphBuilder::addUnattachedParameterBytes(std::int64_t bytes) {
+    m_unattachedParameterBytes = addSaturating(m_unattachedParameterBytes, bytes);
+}
+
 void GraphBuilder::addWarning(std::string kind, std::string where, std::string detail) {
     if (++m_warningCounts[kind] <= kMaxWarningsPerKind)
         m_warnings.push_back({std::move(kind), std::move(where), std::move(detail)});
 }
 
-void GraphBuilder::nameOps() {
-    std::unordered_set<std::string> used;
-    used.reserve(m_ops.size());
-    std::unordered_map<std::string, std::size_t> nextSuffix;
+/// Gives every op a valid name of its own. Returns the ops by name.
+std::vector<OpId> GraphBuilder::nameOps() {
     for (std::size_t i = 0; i < m_ops.size(); ++i) {
         Op& op = m_ops[i];
         if (!text::isValidUtf8(op.name))
@@ -165,6 +189,31 @@ void GraphBuilder::nameOps() {
             op.type = text::toValidUtf8(op.type);
         if (op.name.empty())
             op.name = (op.type.empty() ? "op" : op.type) + "_" + std::to_string(i);
+    }
+    std::vector<OpId> byName = sortedByName();
+    const auto twin = std::adjacent_find(byName.begin(), byName.end(),
+                                         [this](OpId a, OpId b) { return op(a).name == op(b).name; });
+    if (twin == byName.end())
+        return byName;
+    renameDuplicates();
+    return sortedByName();
+}
+
+std::vector<OpId> GraphBuilder::sortedByName() const {
+    std::vector<OpId> byName;
+    byName.reserve(m_ops.size());
+    for (std::size_t i = 0; i < m_ops.size(); ++i)
+        byName.emplace_back(i);
+    std::sort(byName.begin(), byName.end(),
+              [this](OpId a, OpId b) { return m_ops[a.index()].name < m_ops[b.index()].name; });
+    return byName;
+}
+
+void GraphBuilder::renameDuplicates() {
+    std::unordered_set<std::string_view> used; // of names in m_ops that do not change any more
+    used.reserve(m_ops.size());
+    std::unordered_map<std::string, std::size_t> nextSuffix;
+    for (Op& op : m_ops) {
         if (used.insert(op.name).second)
             continue;
         const std::string base = op.name;
@@ -179,16 +228,7 @@ void GraphBuilder::nameOps() {
 void GraphBuilder::makeScopes(OpGraph& graph) {
     graph.m_scopes.emplace_back();
     std::map<std::pair<std::size_t, std::string>, ScopeId> known;
-    const std::string_view separator = scopeSeparator(m_ops);
-    for (std::size_t i = 0; i < m_ops.size(); ++i) {
-        std::vector<std::string> path;
-        if (m_scopePaths[i]) {
-            path = splitPath(*m_scopePaths[i], "/");
-        } else {
-            path = splitPath(m_ops[i].name, separator);
-            if (!path.empty())
-                path.pop_back();
-        }
+    const auto scopeOf = [&](std::vector<std::string> path) {
         if (path.size() > kMaxScopeDepth)
             path.resize(kMaxScopeDepth);
         ScopeId at(0);
@@ -199,6 +239,22 @@ void GraphBuilder::makeScopes(OpGraph& graph) {
                 graph.m_scopes.push_back({part, at, {}, {}});
             }
             at = found->second;
+        }
+        return at;
+    };
+    const std::string_view separator = scopeSeparator(m_ops);
+    std::vector<ScopeId> scopeOfPath(m_scopePaths.size());
+    for (std::size_t i = 0; i < m_ops.size(); ++i) {
+        ScopeId at;
+        if (const std::uint32_t path = m_scopePathOf[i]; path != kNoPath) {
+            if (!scopeOfPath[path].isValid())
+                scopeOfPath[path] = scopeOf(splitPath(m_scopePaths[path], "/"));
+            at = scopeOfPath[path];
+        } else {
+            std::vector<std::string> parts = splitPath(m_ops[i].name, separator);
+            if (!parts.empty())
+                parts.pop_back();
+            at = scopeOf(std::move(parts));
         }
         m_ops[i].scope = at;
         graph.m_scopes[at.index()].ops.push_back(OpId(i));
@@ -230,56 +286,68 @@ Status GraphBuilder::check() const {
     return {};
 }
 
-Result<GraphPtr> GraphBuilder::build() && {
-    nameOps();
-    PW_CHECK(check());
-    std::shared_ptr<OpGraph> graph(new OpGraph);
-    makeScopes(*graph);
+/// Sorts the edges, indexes them from both ends and orders the ops.
+void GraphBuilder::linkEdges(OpGraph& graph) {
     const std::size_t n = m_ops.size();
-
-    std::stable_sort(m_edges.begin(), m_edges.end(), [](const Edge& a, const Edge& b) {
+    const auto before = [](const Edge& a, const Edge& b) {
         return std::tuple(a.consumer, kindRank(a.kind), a.slot) < std::tuple(b.consumer, kindRank(b.kind), b.slot);
-    });
-    graph->m_inStart.assign(n + 1, 0);
-    graph->m_outStart.assign(n + 1, 0);
+    };
+    if (!std::is_sorted(m_edges.begin(), m_edges.end(), before)) // most readers go op by op
+        std::stable_sort(m_edges.begin(), m_edges.end(), before);
+    graph.m_inStart.assign(n + 1, 0);
+    graph.m_outStart.assign(n + 1, 0);
     for (const Edge& edge : m_edges) {
-        ++graph->m_inStart[edge.consumer.index() + 1];
-        ++graph->m_outStart[edge.producer.index() + 1];
+        ++graph.m_inStart[edge.consumer.index() + 1];
+        ++graph.m_outStart[edge.producer.index() + 1];
     }
     for (std::size_t i = 0; i < n; ++i) {
-        graph->m_inStart[i + 1] += graph->m_inStart[i];
-        graph->m_outStart[i + 1] += graph->m_outStart[i];
+        graph.m_inStart[i + 1] += graph.m_inStart[i];
+        graph.m_outStart[i + 1] += graph.m_outStart[i];
     }
-    graph->m_outEdges.resize(m_edges.size());
-    std::vector<std::uint32_t> fill(graph->m_outStart.begin(), graph->m_outStart.end() - 1);
+    graph.m_outEdges.resize(m_edges.size());
+    std::vector<std::uint32_t> fill(graph.m_outStart.begin(), graph.m_outStart.end() - 1);
     for (std::size_t e = 0; e < m_edges.size(); ++e)
-        graph->m_outEdges[fill[m_edges[e].producer.index()]++] = EdgeId(e);
-
-    graph->m_outputStart.assign(n + 1, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-        graph->m_outputs.insert(graph->m_outputs.end(), m_outputsOf[i].begin(), m_outputsOf[i].end());
-        graph->m_outputStart[i + 1] = static_cast<std::uint32_t>(graph->m_outputs.size());
-    }
+        graph.m_outEdges[fill[m_edges[e].producer.index()]++] = EdgeId(e);
 
     std::vector<std::uint32_t> waiting(n);
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free;
     for (std::size_t i = 0; i < n; ++i) {
-        waiting[i] = graph->m_inStart[i + 1] - graph->m_inStart[i];
+        waiting[i] = graph.m_inStart[i + 1] - graph.m_inStart[i];
         if (waiting[i] == 0)
             free.push(static_cast<std::uint32_t>(i));
     }
+    graph.m_order.reserve(n);
     while (!free.empty()) {
         const std::uint32_t at = free.top();
         free.pop();
-        graph->m_order.emplace_back(at);
-        for (std::uint32_t k = graph->m_outStart[at]; k < graph->m_outStart[at + 1]; ++k) {
-            const auto consumer = m_edges[graph->m_outEdges[k].index()].consumer.value();
+        graph.m_order.emplace_back(at);
+        for (std::uint32_t k = graph.m_outStart[at]; k < graph.m_outStart[at + 1]; ++k) {
+            const auto consumer = m_edges[graph.m_outEdges[k].index()].consumer.value();
             if (--waiting[consumer] == 0)
                 free.push(consumer);
         }
     }
+}
 
-    graph->m_opCountWithBodies = n + m_unattachedOps;
+void GraphBuilder::listOutputs(OpGraph& graph) const {
+    graph.m_outputs.reserve(m_tensors.size());
+    graph.m_outputStart.reserve(m_ops.size() + 1);
+    graph.m_outputStart.push_back(0);
+    for (std::size_t i = 0; i < m_ops.size(); ++i) {
+        for (std::size_t k = 0; k < m_outputsOf[i].count; ++k)
+            graph.m_outputs.push_back(output(OpId(i), k));
+        graph.m_outputStart.push_back(static_cast<std::uint32_t>(graph.m_outputs.size()));
+    }
+}
+
+Result<GraphPtr> GraphBuilder::build() && {
+    std::shared_ptr<OpGraph> graph(new OpGraph);
+    graph->m_byName = nameOps();
+    PW_CHECK(check());
+    makeScopes(*graph);
+    linkEdges(*graph);
+    listOutputs(*graph);
+    graph->m_opCountWithBodies = m_ops.size();
     for (const Op& op : m_ops) {
         for (const Body& body : op.bodies)
             graph->m_opCountWithBodies += body.graph->opCountWithBodies();
@@ -288,18 +356,13 @@ Result<GraphPtr> GraphBuilder::build() && {
         if (count > kMaxWarningsPerKind)
             m_warnings.push_back({kind, "", "and " + text::grouped(static_cast<std::int64_t>(count - kMaxWarningsPerKind)) + " more"});
     }
-    graph->m_hash = contentHash(m_ops, m_tensors, m_outputsOf, m_edges);
+    graph->m_hash = contentHash(m_ops, m_tensors, *graph, m_edges);
     graph->m_unattachedParameterBytes = m_unattachedParameterBytes;
     graph->m_name = std::move(m_name);
     graph->m_format = std::move(m_format);
     graph->m_ops = std::move(m_ops);
     graph->m_tensors = std::move(m_tensors);
     graph->m_edges = std::move(m_edges);
-    graph->m_byName.reserve(n);
-    for (std::size_t i = 0; i < n; ++i)
-        graph->m_byName.emplace_back(i);
-    std::sort(graph->m_byName.begin(), graph->m_byName.end(),
-              [&](OpId a, OpId b) { return graph->m_ops[a.index()].name < graph->m_ops[b.index()].name; });
     if (graph->isCyclic()) {
         const auto cycle = graph->cycle();
         m_warnings.push_back({"cycle", graph->op(cycle.front()).name,

@@ -28,15 +28,15 @@ public:
     /// Adds the next output of `producer`; its producer and output index are filled in here.
     TensorId addOutput(OpId producer, Tensor tensor = {});
     Tensor& tensor(TensorId id) { return m_tensors[id.index()]; }
-    std::size_t outputCount(OpId producer) const { return m_outputsOf[producer.index()].size(); }
-    TensorId output(OpId producer, std::size_t index) const { return m_outputsOf[producer.index()][index]; }
+    std::size_t outputCount(OpId producer) const { return m_outputsOf[producer.index()].count; }
+    TensorId output(OpId producer, std::size_t index) const;
 
     void addInput(OpId consumer, TensorId tensor, std::uint32_t slot);
     void addInput(OpId consumer, TensorId tensor); ///< next slot
     void addCapture(OpId consumer, TensorId tensor);
     void addControl(OpId before, OpId after);
     /// Weights of the file that belong to no op; counted in the statistics only.
-    void addUnattachedParameterBytes(std::int64_t bytes) { m_unattachedParameterBytes += bytes; }
+    void addUnattachedParameterBytes(std::int64_t bytes);
     /// Ops of functions that the file holds and no op calls; counted in opCountWithBodies() only.
     void addUnattachedOps(std::size_t count) { m_unattachedOps += count; }
     void addWarning(std::string kind, std::string where, std::string detail);
@@ -48,18 +48,32 @@ public:
     Result<GraphPtr> build() &&;
 
 private:
-    void nameOps();
+    /// The outputs of one op: consecutive tensors as a rule, else (first invalid) a list in m_scattered.
+    struct Outputs {
+        TensorId first;
+        std::uint32_t count = 0;
+    };
+    static constexpr std::uint32_t kNoPath = UINT32_MAX;
+
+    std::vector<OpId> nameOps();
+    std::vector<OpId> sortedByName() const;
+    void renameDuplicates();
     void makeScopes(OpGraph& graph);
+    void linkEdges(OpGraph& graph);
+    void listOutputs(OpGraph& graph) const;
     Status check() const;
 
     std::string m_name;
     std::string m_format;
     std::vector<Op> m_ops;
     std::vector<Tensor> m_tensors;
-    std::vector<std::vector<TensorId>> m_outputsOf;
+    std::vector<Outputs> m_outputsOf;
+    std::unordered_map<OpId, std::vector<TensorId>> m_scattered;
     std::vector<Edge> m_edges;
     std::vector<std::uint32_t> m_nextSlot;
-    std::vector<std::optional<std::string>> m_scopePaths;
+    std::vector<std::uint32_t> m_scopePathOf; ///< place in m_scopePaths, kNoPath = by name
+    std::vector<std::string> m_scopePaths;    ///< distinct ones
+    std::unordered_map<std::string, std::uint32_t> m_scopePathIndex;
     std::int64_t m_unattachedParameterBytes = 0;
     std::size_t m_unattachedOps = 0;
     std::vector<Warning> m_warnings;

@@ -1,5 +1,7 @@
 #include "core/graph/graph_stats.h"
 
+#include "core/base/saturate.h"
+
 #include <algorithm>
 
 namespace pw {
@@ -13,9 +15,9 @@ std::int64_t parameterBytesWithBodies(const OpGraph& graph) {
     while (!open.empty()) {
         const OpGraph* at = open.back();
         open.pop_back();
-        total += at->unattachedParameterBytes();
+        total = addSaturating(total, at->unattachedParameterBytes());
         for (const Op& op : at->ops()) {
-            total += op.paramBytes;
+            total = addSaturating(total, op.paramBytes);
             for (const Body& body : op.bodies)
                 open.push_back(body.graph.get());
         }
