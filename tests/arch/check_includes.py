@@ -77,8 +77,8 @@ def qt_in_core(path, target, quoted):
 
 
 def torch_outside_learn(path, target, quoted):
-    if re.match(r"(torch|ATen|c10)/", target) and not under(path, "core/learn"):
-        return f"<{target}>: LibTorch stays in core/learn"
+    if re.match(r"(torch|ATen|c10)/", target) and not under(path, "core/learn", "tests/learn"):
+        return f"<{target}>: LibTorch stays in core/learn and its tests"
 
 
 def sqlite_outside_storage(path, target, quoted):
