@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -121,15 +122,15 @@ private Q_SLOTS:
         QVERIFY(graph);
         const Totals totals = totalsOf(*graph);
         const double macsG = totals.products / 2e9;
-        qInfo("%zu ops, %zu forward, %zu convolutions, %.3f M parameters, %.4f GMAC", graph->opCount(), totals.forwardOps,
-              totals.convolutions, totals.parametersM, macsG);
+        qInfo("%zu ops, %zu forward, %zu convolutions, %.3f M parameters, %.4f GMAC", graph->opCount(),
+              totals.forwardOps, totals.convolutions, totals.parametersM, macsG);
         if (parameters > 0.0)
             QVERIFY2(within(totals.parametersM, parameters, 0.01), qPrintable(QString::number(totals.parametersM)));
         if (macs > 0.0)
             QVERIFY2(within(macsG, macs, 0.01), qPrintable(QString::number(macsG)));
     }
 
-    /// A factorised reduction is two convolutions; AmoebaNet-D has four of them, and the published count takes each as one.
+    /// AmoebaNet-D has four factorised reductions: two convolutions each, one in the expected count.
     void amoebanetHasItsConvolutions() {
         const Totals totals = totalsOf(*emitted("zoo:amoebanet_d?batch=1&mode=inference"));
         QCOMPARE(totals.convolutions, std::size_t{275 + 4});
@@ -166,12 +167,12 @@ private Q_SLOTS:
 
     void laws_data() {
         QTest::addColumn<QString>("spec");
-        for (const char* workload : {"amoebanet_d?batch=2", "nasnet_a?batch=2", "nasnet_a?batch=2&config=mobile&drop_path=1",
-                                     "nasnet_a?batch=2&config=cifar", "resnet50?batch=2", "resnet50?batch=2&variant=v1",
-                                     "inception_v3?batch=2", "inception_v3?batch=2&aux=0", "wavenet?samples=2000",
-                                     "wavenet?stacks=4&samples=2000&batch=2", "enas_cifar10?batch=8", "enas_cifar10?index=31",
-                                     "enas_cifar10?cell=best&layers=15&filters=36&batch=144",
-                                     "amoebanet_d?batch=2&aux=1&drop_path=1&form=tf&cells=6&width=64&image=128"}) {
+        for (const char* workload :
+             {"amoebanet_d?batch=2", "amoebanet_d?batch=2&aux=1&drop_path=1&form=tf&cells=6&width=64&image=128",
+              "nasnet_a?batch=2", "nasnet_a?batch=2&config=mobile&drop_path=1", "nasnet_a?batch=2&config=cifar",
+              "resnet50?batch=2", "resnet50?batch=2&variant=v1", "inception_v3?batch=2", "inception_v3?batch=2&aux=0",
+              "wavenet?samples=2000", "wavenet?stacks=4&samples=2000&batch=2", "enas_cifar10?batch=8",
+              "enas_cifar10?index=31", "enas_cifar10?cell=best&layers=15&filters=36&batch=144"}) {
             for (const char* level : {"L0", "L1", "L2"}) {
                 for (const char* mode : {"training", "inference"}) {
                     const QString spec = QStringLiteral("zoo:%1&level=%2&mode=%3").arg(workload, level, mode);
@@ -212,6 +213,172 @@ private Q_SLOTS:
                      qPrintable(QString::number(totals.backward / totals.forward)));
         else
             QCOMPARE(totals.backward, 0.0);
+    }
+
+    void levelsAddPlumbingAlone() {
+        for (const char* workload : {"amoebanet_d?batch=1", "nasnet_a?config=mobile&batch=1", "resnet50?batch=1",
+                                     "wavenet?samples=1000", "enas_cifar10?batch=1", "inception_v3?batch=1"}) {
+            const std::string spec = std::string("zoo:") + workload + "&level=L";
+            const Totals compact = totalsOf(*emitted(spec + "0"));
+            const Totals full = totalsOf(*emitted(spec + "2"));
+            QVERIFY(within(full.products, compact.products, 0.002)); // dilated convolutions are padded at L2
+            QCOMPARE(full.parametersM, compact.parametersM);
+            const std::size_t sizes[] = {emitted(spec + "0")->opCount(), emitted(spec + "1")->opCount(),
+                                         emitted(spec + "2")->opCount()};
+            qInfo("%s: %zu, %zu, %zu ops", workload, sizes[0], sizes[1], sizes[2]);
+            QVERIFY(sizes[0] <= sizes[1] && sizes[1] < sizes[2]);
+        }
+    }
+
+    void opsBearTheNamesOfTensorFlow_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::addColumn<QString>("name");
+        const auto row = [](const char* spec, const char* name) {
+            QTest::newRow(name) << QString(spec) << QString(name);
+        };
+        row("zoo:nasnet_a?batch=1", "conv0/weights");
+        row("zoo:nasnet_a?batch=1", "cell_stem_1/comb_iter_0/right/separable_7x7_2/depthwise_weights");
+        row("zoo:nasnet_a?batch=1", "cell_3/comb_iter_1/left/bn_sep_5x5_1/gamma");
+        row("zoo:nasnet_a?batch=1", "cell_12/final_path_bn/beta");
+        row("zoo:nasnet_a?batch=1", "train/cell_17/beginning_bn/gamma/ApplyRMSProp");
+        row("zoo:nasnet_a?batch=1", "aux_11/aux_logits/FC/weights");
+        row("zoo:amoebanet_d?batch=1", "cell_3/comb_iter_1/right/1x7/weights");
+        row("zoo:amoebanet_d?batch=1", "gradients/cell_3/comb_iter_0/left/1x1/Conv2DBackpropFilter");
+        row("zoo:resnet50?batch=1", "resnet_v1_50/block1/unit_1/bottleneck_v1/shortcut/weights");
+        row("zoo:resnet50?batch=1", "resnet_v1_50/block4/unit_3/bottleneck_v1/conv3/BatchNorm/gamma");
+        row("zoo:wavenet?samples=100", "wavenet/dilated_stack/layer17/gate_conv/Conv1D");
+        row("zoo:enas_cifar10?batch=1", "child/layer_7/cell_4/combine/Add");
+    }
+
+    void opsBearTheNamesOfTensorFlow() {
+        QFETCH(QString, spec);
+        QFETCH(QString, name);
+        QVERIFY(emitted(spec.toStdString())->findOp(name.toStdString()));
+    }
+
+    /// Sizes at the ends of the cells: width doubles and height halves at a reduction.
+    void cellsHaveTheirShapes() {
+        const auto shapeOf = [](const GraphPtr& graph, const char* name) {
+            const auto id = graph->findOp(name);
+            return id ? graph->tensor(graph->outputs(*id)[0]).dims : Dims();
+        };
+        const GraphPtr amoebanet = emitted("zoo:amoebanet_d?batch=1&mode=inference");
+        QCOMPARE(shapeOf(amoebanet, "conv0/Conv2D"), (Dims{1, 112, 112, 52}));
+        QCOMPARE(shapeOf(amoebanet, "cell_stem_1/cell_output/ConcatV2"), (Dims{1, 28, 28, 3 * 208}));
+        QCOMPARE(shapeOf(amoebanet, "cell_5/cell_output/ConcatV2"), (Dims{1, 28, 28, 4 * 208}));
+        QCOMPARE(shapeOf(amoebanet, "cell_17/cell_output/ConcatV2"), (Dims{1, 7, 7, 4 * 832}));
+        const GraphPtr nasnet = emitted("zoo:nasnet_a?batch=1&mode=inference");
+        QCOMPARE(shapeOf(nasnet, "conv0/Conv2D"), (Dims{1, 165, 165, 96}));
+        QCOMPARE(shapeOf(nasnet, "cell_0/cell_output/ConcatV2"), (Dims{1, 42, 42, 6 * 168}));
+        QCOMPARE(shapeOf(nasnet, "reduction_cell_0/cell_output/ConcatV2"), (Dims{1, 21, 21, 4 * 336}));
+        QCOMPARE(shapeOf(nasnet, "cell_17/cell_output/ConcatV2"), (Dims{1, 11, 11, 6 * 672}));
+    }
+
+    /// What the dilations read: at L2 the samples between two taps become a batch.
+    void dilatedConvolutionsAreSpelledOutAtL2() {
+        const GraphPtr graph = emitted("zoo:wavenet?samples=1000&mode=inference&level=L2");
+        const auto id = graph->findOp("wavenet/dilated_stack/layer3/filter_conv/Conv2D");
+        QVERIFY(id);
+        const Dims dims = graph->tensor(graph->outputs(*id)[0]).dims;
+        QCOMPARE(dims[0], std::int64_t{8}); // dilation of layer 3
+        QVERIFY(graph->findOp("wavenet/dilated_stack/layer3/filter_conv/time_to_batch/Transpose"));
+        QVERIFY(!graph->findOp("wavenet/dilated_stack/layer0/filter_conv/time_to_batch/Transpose"));
+    }
+
+    void branchesAndLayersAreSpread_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<int>("tags");
+        QTest::newRow("inception") << "zoo:inception_v3?batch=1" << "expert_branch" << 4;
+        QTest::newRow("nasnet") << "zoo:nasnet_a?batch=1" << "expert_branch" << 6;
+        QTest::newRow("amoebanet") << "zoo:amoebanet_d?batch=1" << "expert_branch" << 6;
+        QTest::newRow("enas") << "zoo:enas_cifar10?batch=1" << "expert_branch" << 6;
+        QTest::newRow("resnet") << "zoo:resnet50?batch=1" << "expert_layer" << 16;
+        QTest::newRow("wavenet") << "zoo:wavenet?samples=1000&stacks=4" << "expert_layer" << 36;
+    }
+
+    void branchesAndLayersAreSpread() {
+        QFETCH(QString, spec);
+        QFETCH(QString, key);
+        QFETCH(int, tags);
+        const GraphPtr graph = emitted(spec.toStdString());
+        std::map<int, double> flops;
+        for (const Op& op : graph->ops()) {
+            const std::string* tag = attribute(op, key.toStdString());
+            QVERIFY2(tag, op.name.c_str());
+            flops[QString::fromStdString(*tag).toInt()] += op.flops;
+        }
+        QCOMPARE(flops.size(), static_cast<std::size_t>(tags));
+        QCOMPARE(flops.begin()->first, 0);
+        QCOMPARE(flops.rbegin()->first, tags - 1);
+    }
+
+    /// As Placeto's authors number the branches of Inception.
+    void inceptionBranchesAreThoseOfItsAuthors() {
+        const GraphPtr graph = emitted("zoo:inception_v3?batch=1");
+        const auto branch = [&](const std::string& scope) {
+            const auto id = graph->findOp("InceptionV3/" + scope);
+            return id ? *attribute(graph->op(*id), "expert_branch") : std::string("no such op");
+        };
+        QCOMPARE(branch("Conv2d_4a_3x3/Conv2D"), std::string("0"));
+        QCOMPARE(branch("Mixed_5c/Branch_0/Conv2d_0a_1x1/Conv2D"), std::string("1"));
+        QCOMPARE(branch("Mixed_5c/Branch_1/Conv_1_0c_5x5/Conv2D"), std::string("2"));
+        QCOMPARE(branch("Mixed_5c/Branch_2/Conv2d_0c_3x3/Conv2D"), std::string("0"));
+        QCOMPARE(branch("Mixed_5c/Branch_3/Conv2d_0b_1x1/Conv2D"), std::string("3"));
+        QCOMPARE(branch("Mixed_5c/ConcatV2"), std::string("0"));
+        QCOMPARE(branch("Mixed_6a/Branch_0/Conv2d_1a_1x1/Conv2D"), std::string("1"));
+        QCOMPARE(branch("Mixed_6a/Branch_1/Conv2d_1a_1x1/Conv2D"), std::string("0"));
+        QCOMPARE(branch("Mixed_6a/Branch_2/MaxPool_1a_3x3/MaxPool"), std::string("2"));
+        QCOMPARE(branch("Mixed_6c/Branch_1/Conv2d_0c_7x1/Conv2D"), std::string("2"));
+        QCOMPARE(branch("Mixed_7b/Branch_1/Conv2d_0b_1x3/Conv2D"), std::string("2"));
+        QCOMPARE(branch("AuxLogits/Conv2d_1b_1x1/Conv2D"), std::string("0"));
+    }
+
+    void theFamilyIsAFamily() {
+        std::set<std::string> hashes;
+        std::size_t least = std::numeric_limits<std::size_t>::max();
+        std::size_t most = 0;
+        for (int index = 0; index < 32; ++index) {
+            const std::string spec = "zoo:enas_cifar10?index=" + std::to_string(index);
+            const GraphPtr graph = emitted(spec);
+            QCOMPARE(emitted(spec)->hash(), graph->hash());
+            hashes.insert(graph->hash());
+            least = std::min(least, graph->opCount());
+            most = std::max(most, graph->opCount());
+            QVERIFY(emitted(spec + "&seed=2")->hash() != graph->hash());
+        }
+        QCOMPARE(hashes.size(), std::size_t{32});
+        qInfo("%zu to %zu ops", least, most);
+        QVERIFY(emitted("zoo:enas_cifar10?cell=best&seed=2&index=3")->opCount()
+                == emitted("zoo:enas_cifar10?cell=best")->opCount());
+    }
+
+    void badOptionsAreNamed_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::addColumn<QString>("part");
+        const auto row = [](const char* spec, const char* part) {
+            QTest::newRow(spec) << QString(spec) << QString(part);
+        };
+        row("zoo:amoebanet_d?cells=2", "cells=2");
+        row("zoo:amoebanet_d?form=jax", "form=jax");
+        row("zoo:nasnet_a?config=huge", "config=huge");
+        row("zoo:nasnet_a?aux=2", "aux=2");
+        row("zoo:resnet50?variant=v2", "variant=v2");
+        row("zoo:wavenet?stacks=0", "stacks=0");
+        row("zoo:wavenet?samples=1e9", "samples=1e9");
+        row("zoo:enas_cifar10?index=32", "index=32");
+        row("zoo:enas_cifar10?cell=worst", "cell=worst");
+        row("zoo:enas_cifar10?filters=x", "filters=x");
+        row("zoo:wavenet?level=L3", "level=L3");
+        row("zoo:resnet50?wheels=4", "wheels");
+    }
+
+    void badOptionsAreNamed() {
+        QFETCH(QString, spec);
+        QFETCH(QString, part);
+        const auto graph = zoo::makeFromSpec(spec.toStdString());
+        QVERIFY(!graph);
+        QVERIFY2(graph.error().message.find(part.toStdString()) != std::string::npos, graph.error().message.c_str());
     }
 };
 
