@@ -1,54 +1,15 @@
-#include "core/graph/graph_stats.h"
 #include "core/graph/grouping.h"
-#include "core/zoo/zoo.h"
+#include "tests/zoo/zoo_checks.h"
 
 #include <QtTest>
 
-#include <cmath>
-#include <numeric>
+#include <map>
 #include <set>
 
 using namespace pw;
+using namespace pw::test;
 
 namespace {
-
-GraphPtr emitted(const std::string& spec) {
-    auto graph = zoo::makeFromSpec(spec);
-    return graph ? *graph : nullptr;
-}
-
-double phaseFlops(const OpGraph& graph, Phase phase) {
-    double flops = 0.0;
-    for (const Op& op : graph.ops())
-        flops += op.phase == phase ? op.flops : 0.0;
-    return flops;
-}
-
-double parametersM(const OpGraph& graph) {
-    return static_cast<double>(computeStats(graph).parameterBytes) / 4e6;
-}
-
-bool within(double value, double expected, double share) {
-    return std::abs(value - expected) <= share * expected;
-}
-
-std::size_t componentCount(const OpGraph& graph) {
-    std::vector<std::size_t> parent(graph.opCount());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto root = [&](std::size_t at) {
-        while (parent[at] != at)
-            at = parent[at] = parent[parent[at]];
-        return at;
-    };
-    std::size_t count = graph.opCount();
-    for (const Edge& edge : graph.edges()) {
-        const std::size_t a = root(edge.producer.index());
-        const std::size_t b = root(edge.consumer.index());
-        count -= a != b ? 1 : 0;
-        parent[a] = b;
-    }
-    return count;
-}
 
 bool isUpdate(const Op& op) {
     return op.type.rfind("Apply", 0) == 0 || op.type == "AssignSub" || op.type == "ScatterSub";

@@ -1,40 +1,21 @@
 #include "core/devices/op_rules.h"
-#include "core/graph/graph_stats.h"
-#include "core/zoo/zoo.h"
+#include "core/place/expert_placer.h"
+#include "tests/zoo/zoo_checks.h"
 
 #include <QtTest>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 using namespace pw;
+using namespace pw::test;
 
 namespace {
-
-GraphPtr emitted(const std::string& spec) {
-    auto graph = zoo::makeFromSpec(spec);
-    if (!graph)
-        qWarning("%s", graph.error().message.c_str());
-    return graph ? *graph : nullptr;
-}
 
 std::size_t opCount(const QString& spec) {
     const GraphPtr graph = emitted(spec.toStdString());
     return graph ? graph->opCount() : 0;
-}
-
-bool within(double value, double expected, double share) {
-    return std::abs(value - expected) <= share * expected;
-}
-
-double phaseFlops(const OpGraph& graph, Phase phase) {
-    double flops = 0.0;
-    for (const Op& op : graph.ops())
-        flops += op.phase == phase ? op.flops : 0.0;
-    return flops;
 }
 
 /// The totals count multiply-adds of products.
@@ -47,39 +28,14 @@ double productFlops(const OpGraph& graph) {
     return flops;
 }
 
-double parametersM(const OpGraph& graph) {
-    return static_cast<double>(computeStats(graph).parameterBytes) / 4e6;
-}
-
-std::size_t componentCount(const OpGraph& graph) {
-    std::vector<std::size_t> parent(graph.opCount());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto root = [&](std::size_t at) {
-        while (parent[at] != at)
-            at = parent[at] = parent[parent[at]];
-        return at;
-    };
-    std::size_t count = graph.opCount();
-    for (const Edge& edge : graph.edges()) {
-        const std::size_t a = root(edge.producer.index());
-        const std::size_t b = root(edge.consumer.index());
-        count -= a != b ? 1 : 0;
-        parent[a] = b;
-    }
-    return count;
-}
-
 bool isUpdate(const Op& op) {
     return op.type.find("Apply") != std::string::npos || op.type == "ScatterSub";
 }
 
 /// The layer that a human expert puts the op with; -1 if it says nothing.
 int expertLayer(const Op& op) {
-    for (const auto& [key, value] : op.attributes) {
-        if (key == "expert_layer")
-            return std::stoi(value);
-    }
-    return -1;
+    const std::string* layer = attribute(op, "expert_layer");
+    return layer ? std::stoi(*layer) : -1;
 }
 
 /// True if an output of `from` goes into `to`.
@@ -382,6 +338,38 @@ private Q_SLOTS:
                 hashes.insert(emitted("zoo:" + std::string(family) + "?index=" + std::to_string(index))->hash());
             QCOMPARE(hashes.size(), std::size_t{32});
         }
+    }
+
+    /// What a person does with a workload on as many P100 as its layers fits into their 16 GB.
+    void expertPlacementsFit_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::addColumn<QString>("devices");
+        const auto row = [](const char* spec, const char* devices) { QTest::newRow(spec) << QString(spec) << QString(devices); };
+        row("zoo:rnnlm?level=L0", "2xP100");
+        row("zoo:rnnlm?layers=8&level=L0", "8xP100");
+        row("zoo:gnmt?level=L0", "2xP100");
+        row("zoo:gnmt?layers=4&level=L0", "4xP100");
+        row("zoo:gnmt?layers=8&level=L0", "8xP100");
+        row("zoo:nmt?layers=4&level=L0", "4xP100");
+        row("zoo:transformer_xl", "2xP100");
+        row("zoo:transformer_xl?layers=8", "8xP100");
+        row("zoo:gpt2", "2xP100");
+        row("zoo:bert", "2xP100");
+        row("zoo:enas_ptb?cell=best", "2xP100");
+    }
+
+    void expertPlacementsFit() {
+        QFETCH(QString, spec);
+        QFETCH(QString, devices);
+        const auto problem = PlacementProblem::compile(emitted(spec.toStdString()), *devicePreset(devices.toStdString()),
+                                                       GroupingOptions{}, SimOptions{});
+        QVERIFY(problem);
+        JobContext context;
+        const auto placed = ExpertPlacer().place(*problem, {}, context, {});
+        QVERIFY(placed);
+        QVERIFY(placed->evaluation.valid);
+        const std::set<DeviceId> used(placed->groups.begin(), placed->groups.end());
+        QCOMPARE(used.size(), (*problem)->deviceCount());
     }
 
     void badOptionsAreExplained_data() {
