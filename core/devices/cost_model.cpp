@@ -140,6 +140,10 @@ Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind) {
     return isCpu ? Efficiency{0.3, 0.6} : Efficiency{0.5, 0.75};
 }
 
+bool isParameterHolder(const Op& op) {
+    return op.paramBytes > 0 && devices::ruleFor(op.type).rule == devices::WorkRule::Metadata;
+}
+
 CostTable computeCosts(const OpGraph& graph, const DeviceSet& devices) {
     return Coster(devices).table(graph, 0);
 }

@@ -39,6 +39,9 @@ struct OpWork {
 };
 OpWork opWork(const OpGraph& graph, OpId id);
 
+/// A variable or a constant: it computes nothing, and what it puts out is the parameter that it owns, not a copy of it.
+bool isParameterHolder(const Op& op);
+
 /// Roofline: max(FLOPs / (efficiency * peak), bytes / (efficiency * bandwidth)); measured costs override it (the
 /// device's kind first, then ""). Metadata ops (Shape, Reshape, Constant, NoOp, ...) cost 0. Container ops: dearest branch
 /// of If, body times trip count for Loop and Scan (1 if unknown).

@@ -47,13 +47,15 @@ void addOutputs(const PlacementProblem& problem, const Schedule& schedule, Devic
     for (std::size_t t = 0; t < tensors; ++t) {
         const Tensor& tensor = graph.tensor(TensorId(t));
         const std::size_t op = tensor.producer.index();
-        if (tensor.bytes == 0 || schedule.placement[op] != device || schedule.startUs[op] > atUs)
+        const Op& owner = graph.op(tensor.producer);
+        const std::int64_t bytes = tensor.bytes - (isParameterHolder(owner) ? owner.paramBytes : 0);
+        if (bytes <= 0 || schedule.placement[op] != device || schedule.startUs[op] > atUs)
             continue;
         double untilUs = std::max(lastUseUs(problem, schedule, TensorId(t), device), leftUs[t]);
         if (untilUs < 0.0)
             untilUs = schedule.endUs[op];
         if (atUs < untilUs)
-            live.push_back({LiveBuffer::Kind::Output, tensor.producer, TensorId(t), tensor.bytes});
+            live.push_back({LiveBuffer::Kind::Output, tensor.producer, TensorId(t), bytes});
     }
 }
 

@@ -45,15 +45,17 @@ void compileOps(const OpGraph& graph, Links& out) {
         entry.startBytes = op.workspaceBytes;
         entry.endBytes = op.workspaceBytes;
         out.residentBytes[i] = op.paramBytes + op.stateBytes;
+        const std::int64_t ownedBytes = isParameterHolder(op) ? op.paramBytes : 0;
         collectReaders(graph, OpId(i), readers);
         for (const Readers& reader : readers) {
             const std::int64_t bytes = reader.tensor.isValid() ? graph.tensor(reader.tensor).bytes : 0;
-            entry.startBytes += bytes;
+            const std::int64_t homeBytes = std::max<std::int64_t>(0, bytes - ownedBytes);
+            entry.startBytes += homeBytes;
             if (reader.consumers.empty()) {
-                entry.endBytes += bytes;
+                entry.endBytes += homeBytes;
                 continue;
             }
-            out.bundles.push_back({bytes, reader.tensor, static_cast<std::uint32_t>(out.edges.size())});
+            out.bundles.push_back({bytes, homeBytes, reader.tensor, static_cast<std::uint32_t>(out.edges.size())});
             for (const std::uint32_t consumer : reader.consumers) {
                 ++out.waits[consumer];
                 out.edges.push_back({consumer, bytes > 0 ? inputs[consumer]++ : kNone});
@@ -61,7 +63,7 @@ void compileOps(const OpGraph& graph, Links& out) {
         }
     }
     out.ops[n].firstBundle = static_cast<std::uint32_t>(out.bundles.size());
-    out.bundles.push_back({0, TensorId(), static_cast<std::uint32_t>(out.edges.size())});
+    out.bundles.push_back({0, 0, TensorId(), static_cast<std::uint32_t>(out.edges.size())});
     for (std::size_t i = 0; i < n; ++i) {
         out.ops[i].firstInput = out.inputCount;
         out.inputCount += inputs[i];

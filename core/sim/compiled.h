@@ -27,6 +27,7 @@ struct PlacementProblem::Compiled {
         };
         struct Bundle {
             std::int64_t bytes = 0; ///< 0 for control
+            std::int64_t homeBytes = 0; ///< memory it takes on its op's device: none where it is the op's own parameter
             TensorId tensor;        ///< invalid for control
             std::uint32_t firstEdge = 0;
         };

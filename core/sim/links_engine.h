@@ -262,7 +262,7 @@ void LinksEngine::sendBundle(std::uint32_t op, std::uint32_t b, double now, Reco
         deliver(edge.consumer, now, {op, kNone}, recorder);
     }
     if (bundle.bytes > 0)
-        m_copies[m_copyCount++] = {bundle.bytes, now, localConsumers, home};
+        m_copies[m_copyCount++] = {bundle.homeBytes, now, localConsumers, home};
     if (!anyRemote)
         return;
     double lastArrivalUs = now;

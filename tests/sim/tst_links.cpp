@@ -57,6 +57,7 @@ private Q_SLOTS:
     void noPathIsInvalid();
     void overCapacityIsInvalid();
     void parametersStayResident();
+    void whatAVariablePutsOutIsItsParameter();
     void prioritiesDecideAmongReadyOps();
     void wrongPlacementIsNotSimulated();
     void emptyGraphTakesNoTime();
@@ -191,6 +192,38 @@ void TestLinks::overCapacityIsInvalid() {
     PW_NEAR(schedule.fault.atUs, 10.0);
     PW_NEAR(schedule.stepTimeUs, 16.0);
     QCOMPARE(describeFault(*headroom, schedule.fault), std::string("gpu:0 needs 1.6 kB of 1.4 kB at 10.0 us"));
+}
+
+void TestLinks::whatAVariablePutsOutIsItsParameter() {
+    // v (100 bytes of parameters, an output of 100) feeds a here and b there; a's own output is 7 bytes, b's 5.
+    GraphBuilder builder("variable", "test");
+    const auto add = [&](const char* type, std::int64_t paramBytes, std::int64_t outputBytes) {
+        Op op;
+        op.type = type;
+        op.costs = {{"", 1.0}};
+        op.paramBytes = paramBytes;
+        Tensor tensor;
+        tensor.bytes = outputBytes;
+        const OpId id = builder.addOp(std::move(op));
+        builder.addOutput(id, tensor);
+        return id;
+    };
+    for (const char* type : {"Variable", "Const", "MatMul"}) {
+        builder = GraphBuilder("variable", "test");
+        const OpId v = add(type, 100, 100);
+        for (const std::int64_t bytes : {7, 5})
+            builder.addInput(add("Relu", 0, bytes), builder.output(v, 0));
+        const GraphPtr graph = std::move(builder).build().value();
+        const ProblemPtr problem = PlacementProblem::compile(graph, test::equalDevices(2, 0.0), trivialGrouping(*graph), {}).value();
+        const Schedule schedule = Simulator(problem).schedule(test::placementOf({0, 0, 1}));
+        const bool isVariable = std::string_view(type) != "MatMul"; // weights of an op that computes something else
+        QCOMPARE(schedule.peakBytes[0], std::int64_t{isVariable ? 107 : 207});
+        QCOMPARE(schedule.peakBytes[1], std::int64_t{105}); // the copy is real
+        std::int64_t alive = 0;
+        for (const LiveBuffer& buffer : liveBuffers(*problem, schedule, DeviceId(0), schedule.startUs[1]))
+            alive += buffer.bytes;
+        QCOMPARE(alive, schedule.peakBytes[0]);
+    }
 }
 
 void TestLinks::parametersStayResident() {
