@@ -1,5 +1,5 @@
-#include "core/base/rng.h"
 #include "core/zoo/cells.h"
+#include "core/zoo/enas.h"
 #include "core/zoo/options.h"
 
 #include <algorithm>
@@ -11,14 +11,6 @@ namespace {
 using enum CellOpKind;
 
 constexpr int kGraphs = 32; ///< of the family
-
-struct Shape {
-    std::int64_t layers = 6;
-    std::int64_t channels = 20;
-    std::int64_t batch = 160;
-    std::int64_t classes = 10;
-    bool auxiliary = true;
-};
 
 /// The operations of ENAS by number.
 constexpr std::array<CellOpKind, 5> kOps = {Separable3, Separable5, AvgPool3, MaxPool3, Identity};
@@ -62,7 +54,7 @@ Code randomCode(Rng& rng) {
 /// The network that ENAS builds from two cells ("micro" search space).
 class MicroChild {
 public:
-    MicroChild(Net& net, const Shape& shape, Cell normal, Cell reduction)
+    MicroChild(Net& net, const EnasShape& shape, Cell normal, Cell reduction)
         : m_net(net), m_shape(shape), m_blocks(net), m_cells(m_blocks, style()), m_normal(std::move(normal)),
           m_reduction(std::move(reduction)) {}
     TensorId build();
@@ -82,7 +74,7 @@ private:
     TensorId auxiliaryLogits(TensorId x);
 
     Net& m_net;
-    Shape m_shape;
+    EnasShape m_shape;
     ImageBlocks m_blocks;
     CellBuilder m_cells;
     Cell m_normal;
@@ -107,7 +99,7 @@ TensorId MicroChild::build() {
                                             {current, previous}, channels, isReduction ? 2 : 1);
         previous = current;
         current = next;
-        const bool hasHead = layer > 0 && reduces(layer - 1) && layer > m_shape.layers / 3 + 1; // after the second reduction
+        const bool hasHead = layer == 2 * (m_shape.layers / 3) + 2; // one after the second reduction
         if (hasHead && m_shape.auxiliary && m_blocks.training())
             auxiliary = auxiliaryLogits(current);
     }
@@ -117,17 +109,25 @@ TensorId MicroChild::build() {
     return m_blocks.finish({m_blocks.fullyConnected(pooled, "fc", m_shape.classes, false), auxiliary});
 }
 
+TensorId buildMicroChild(Net& net, const EnasShape& shape, bool isBest, Rng& rng) {
+    const Code normal = isBest ? kBestNormal : randomCode(rng);
+    const Code reduction = isBest ? kBestReduction : randomCode(rng);
+    const Net::Expert trunk(net, {-1, 0});
+    return MicroChild(net, shape, cellOf(normal), cellOf(reduction)).build();
+}
+
 } // namespace
 
 WorkloadInfo enasCifar10Info() {
     WorkloadInfo info{"enas_cifar10", "ENAS CIFAR-10", "A family of 32 small image classifiers of random cells.", {}};
     info.options = {{"index", "0", "which graph of the family, 0 to 31"},
-                    {"cell", "random", "random, or best: the cells that ENAS published"},
-                    {"layers", "6", "layers beside the two reduction layers"},
+                    {"space", "micro", "micro: cells; macro: an op and skip connections per layer"},
+                    {"cell", "random", "random, or best: the cells that ENAS published (micro)"},
+                    {"layers", "6", "layers, in micro beside the two reduction layers"},
                     {"filters", "20", "channels of the first layers"},
                     {"batch", "160", "images per step"},
                     {"optimizer", "momentum", "sgd, momentum, rmsprop or adam"},
-                    {"aux", "1", "1: with the auxiliary classifier (training)"},
+                    {"aux", "1", "1: with the auxiliary classifier (training, micro)"},
                     {"colocate_gradients", "1", "1: gradient ops share the device of their forward op"}};
     for (OptionInfo& option : commonOptions("L0"))
         info.options.push_back(std::move(option));
@@ -136,9 +136,12 @@ WorkloadInfo enasCifar10Info() {
 
 Result<GraphPtr> buildEnasCifar10(OptionReader& options) {
     const NetOptions net = readNetOptions(options);
-    Shape shape;
+    EnasShape shape;
     const std::int64_t index = options.integer("index", 0, kGraphs - 1);
+    const bool isMacro = options.choice("space", {"micro", "macro"}) == 1;
     const bool isBest = options.choice("cell", {"random", "best"}) == 1;
+    if (isMacro && isBest)
+        options.reject("cell", "the macro space has no cells");
     shape.layers = options.integer("layers", 3, 300);
     shape.channels = options.integer("filters", 2, 4096);
     shape.batch = options.integer("batch", 1, 65536);
@@ -148,13 +151,10 @@ Result<GraphPtr> buildEnasCifar10(OptionReader& options) {
     PW_CHECK(options.status());
 
     Rng rng = Rng::derive(seed, "zoo.enas_cifar10." + std::to_string(index));
-    const Code normal = isBest ? kBestNormal : randomCode(rng);
-    const Code reduction = isBest ? kBestReduction : randomCode(rng);
     Net network(options.graphName(), net);
-    const Net::Expert trunk(network, {-1, 0});
     const TensorId result = [&] {
         const Net::Scope scope(network, "child");
-        return MicroChild(network, shape, cellOf(normal), cellOf(reduction)).build();
+        return isMacro ? buildEnasMacroChild(network, shape, rng) : buildMicroChild(network, shape, isBest, rng);
     }();
     if (net.training)
         trainOn(network, result, {optimizer, false});

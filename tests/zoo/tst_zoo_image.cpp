@@ -172,7 +172,8 @@ private Q_SLOTS:
               "nasnet_a?batch=2", "nasnet_a?batch=2&config=mobile&drop_path=1", "nasnet_a?batch=2&config=cifar",
               "resnet50?batch=2", "resnet50?batch=2&variant=v1", "inception_v3?batch=2", "inception_v3?batch=2&aux=0",
               "wavenet?samples=2000", "wavenet?stacks=4&samples=2000&batch=2", "enas_cifar10?batch=8",
-              "enas_cifar10?index=31", "enas_cifar10?cell=best&layers=15&filters=36&batch=144"}) {
+              "enas_cifar10?index=31", "enas_cifar10?cell=best&layers=15&filters=36&batch=144",
+              "enas_cifar10?space=macro", "enas_cifar10?space=macro&layers=24&filters=96&batch=100&index=5"}) {
             for (const char* level : {"L0", "L1", "L2"}) {
                 for (const char* mode : {"training", "inference"}) {
                     const QString spec = QStringLiteral("zoo:%1&level=%2&mode=%3").arg(workload, level, mode);
@@ -293,6 +294,7 @@ private Q_SLOTS:
         QTest::newRow("nasnet") << "zoo:nasnet_a?batch=1" << "expert_branch" << 6;
         QTest::newRow("amoebanet") << "zoo:amoebanet_d?batch=1" << "expert_branch" << 6;
         QTest::newRow("enas") << "zoo:enas_cifar10?batch=1" << "expert_branch" << 6;
+        QTest::newRow("enas macro") << "zoo:enas_cifar10?batch=1&space=macro" << "expert_layer" << 6;
         QTest::newRow("resnet") << "zoo:resnet50?batch=1" << "expert_layer" << 16;
         QTest::newRow("wavenet") << "zoo:wavenet?samples=1000&stacks=4" << "expert_layer" << 36;
     }
@@ -334,12 +336,20 @@ private Q_SLOTS:
         QCOMPARE(branch("AuxLogits/Conv2d_1b_1x1/Conv2D"), std::string("0"));
     }
 
+    void theFamilyIsAFamily_data() {
+        QTest::addColumn<QString>("space");
+        QTest::newRow("micro") << "micro";
+        QTest::newRow("macro") << "macro";
+    }
+
     void theFamilyIsAFamily() {
+        QFETCH(QString, space);
         std::set<std::string> hashes;
         std::size_t least = std::numeric_limits<std::size_t>::max();
         std::size_t most = 0;
         for (int index = 0; index < 32; ++index) {
-            const std::string spec = "zoo:enas_cifar10?index=" + std::to_string(index);
+            const std::string spec =
+                "zoo:enas_cifar10?space=" + space.toStdString() + "&index=" + std::to_string(index);
             const GraphPtr graph = emitted(spec);
             QCOMPARE(emitted(spec)->hash(), graph->hash());
             hashes.insert(graph->hash());
@@ -349,6 +359,9 @@ private Q_SLOTS:
         }
         QCOMPARE(hashes.size(), std::size_t{32});
         qInfo("%zu to %zu ops", least, most);
+    }
+
+    void thePublishedCellsAreNotRandom() {
         QVERIFY(emitted("zoo:enas_cifar10?cell=best&seed=2&index=3")->opCount()
                 == emitted("zoo:enas_cifar10?cell=best")->opCount());
     }
@@ -368,6 +381,7 @@ private Q_SLOTS:
         row("zoo:wavenet?samples=1e9", "samples=1e9");
         row("zoo:enas_cifar10?index=32", "index=32");
         row("zoo:enas_cifar10?cell=worst", "cell=worst");
+        row("zoo:enas_cifar10?cell=best&space=macro", "cell=best");
         row("zoo:enas_cifar10?filters=x", "filters=x");
         row("zoo:wavenet?level=L3", "level=L3");
         row("zoo:resnet50?wheels=4", "wheels");
