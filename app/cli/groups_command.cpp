@@ -1,0 +1,115 @@
+#include "app/cli/inputs.h"
+
+#include "core/base/text.h"
+#include "core/formats/groups_csv.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+
+namespace pw::cli {
+
+namespace {
+
+constexpr std::size_t kShownGroups = 20;
+
+struct GroupsOptions {
+    GraphInput graph;
+    GroupInput groups;
+    std::string devices = "2xP100";
+    std::string output;
+};
+
+/// Cost of an op: on the device of the set that is fastest for it, as the placers' groupings take it.
+std::vector<double> fastestUs(const OpGraph& graph, const DeviceSet& devices) {
+    const CostTable costs = computeCosts(graph, devices);
+    std::vector<double> fastest(graph.opCount());
+    for (std::size_t i = 0; i < fastest.size(); ++i) {
+        const double* row = costs.costUs.data() + i * costs.deviceCount;
+        fastest[i] = *std::min_element(row, row + costs.deviceCount);
+    }
+    return fastest;
+}
+
+/// Groups by falling cost.
+std::vector<std::pair<double, GroupId>> dearestFirst(const Grouping& grouping, const std::vector<double>& opCostUs) {
+    std::vector<std::pair<double, GroupId>> order;
+    for (std::size_t g = 0; g < grouping.groupCount(); ++g) {
+        double sum = 0.0;
+        for (const OpId op : grouping.members[g])
+            sum += opCostUs[op.index()];
+        order.emplace_back(sum, GroupId(g));
+    }
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    return order;
+}
+
+Json groupsJson(const OpGraph& graph, const Grouping& grouping, const std::vector<std::pair<double, GroupId>>& order) {
+    Json table = Json::array();
+    for (const auto& [costUs, group] : order) {
+        table.push_back({{"name", grouping.names[group.index()]},
+                         {"ops", grouping.members[group.index()].size()},
+                         {"cost_us", costUs},
+                         {"why", whyGrouped(grouping, group)}});
+    }
+    return {{"name", graph.name()},          {"ops", graph.opCount()},
+            {"groups", grouping.groupCount()}, {"arcs", grouping.arcs.size()},
+            {"turned_arcs", grouping.turnedArcs}, {"report", grouping.report},
+            {"table", table}};
+}
+
+void printGroups(const Grouping& grouping, const std::vector<std::pair<double, GroupId>>& order) {
+    for (const std::string& line : grouping.report)
+        std::cout << line << "\n";
+    Table table({"dearest groups", "cost", "why"}, true);
+    for (std::size_t i = 0; i < std::min(order.size(), kShownGroups); ++i) {
+        const auto& [costUs, group] = order[i];
+        table.add({grouping.names[group.index()], text::duration(costUs), whyGrouped(grouping, group)});
+    }
+    std::cout << "\n";
+    table.print();
+    if (order.size() > kShownGroups)
+        std::cout << "and " << text::grouped(static_cast<std::int64_t>(order.size() - kShownGroups)) << " more\n";
+}
+
+Result<int> runGroups(const Cli& cli, const GroupsOptions& options) {
+    PW_TRY(const GraphPtr graph, options.graph.open(cli));
+    PW_TRY(const DeviceSet devices, openDevices(options.devices, options.graph.spec));
+    PW_TRY(const GroupingOptions rules, options.groups.options());
+    const std::vector<double> opCostUs = fastestUs(*graph, devices);
+    auto grouping = makeGrouping(*graph, opCostUs, rules);
+    if (!grouping) {
+        grouping.error().file = options.graph.spec;
+        return fail(grouping.error());
+    }
+    if (!options.output.empty())
+        PW_CHECK(formats::saveGroups(*graph, *grouping, options.output));
+    const auto order = dearestFirst(*grouping, opCostUs);
+    if (cli.json) {
+        Json json = groupsJson(*graph, *grouping, order);
+        if (!options.output.empty())
+            json["file"] = options.output;
+        printJson(json);
+        return kDone;
+    }
+    reportWarnings(cli, graph->warnings());
+    if (!cli.quiet)
+        printGroups(*grouping, order);
+    return kDone;
+}
+
+} // namespace
+
+void addGroupsCommand(CLI::App& app, Cli& cli) {
+    auto options = std::make_shared<GroupsOptions>();
+    CLI::App* command = app.add_subcommand("groups", "Show how ops become the groups that placers decide on");
+    options->graph.addTo(command);
+    options->groups.addTo(command);
+    command->add_option("--devices,-d", options->devices, "device set whose costs balance the groups")->capture_default_str();
+    command->add_option("-o,--output", options->output, "write op,group for every op; --group-file reads it");
+    setBody(command, cli, [&cli, options] { return runGroups(cli, *options); });
+    setExample(command, "groups zoo:rnnlm --groups 64", "EXAMPLE");
+}
+
+} // namespace pw::cli
