@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/formats/file_handle.h"
+#include "core/formats/side_files.h"
 #include "core/formats/zip_directory.h"
 #include "core/formats/tf_recognise.h"
 #include "core/formats/wire_head.h"
@@ -60,7 +61,6 @@ std::string foreignBinary(std::string_view head) {
         {"\x1f\x8b", 0, "a gzip archive: unpack it first"},
         {"\x89HDF\r\n", 0, "an HDF5 file, as Keras writes its models"},
         {"TFL3", 4, "a TensorFlow Lite model"},
-        {"\x80\x02", 0, "a Python pickle, as PyTorch writes weights"},
         {"GGUF", 0, "a GGUF file of weights"},
         {"\x93NUMPY", 0, "a NumPy array"},
     }};
@@ -68,6 +68,8 @@ std::string foreignBinary(std::string_view head) {
         if (head.substr(std::min(magic.offset, head.size())).starts_with(magic.bytes))
             return magic.what;
     }
+    if (head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)
+        return "a Python pickle (weights of PyTorch, graphs of GiPH): reading one runs code, so it stays closed";
     if (head.size() > 9 && head.substr(8, 2) == "{\"" && head.substr(4, 4) == std::string_view("\0\0\0\0", 4))
         return "a safetensors file of weights";
     return {};
@@ -139,12 +141,11 @@ Recognition recogniseJson(std::string_view head) {
         Format format;
         const char* what; ///< for formats that are only known by name
     };
-    static constexpr std::array<Hint, 28> kHints = {{
+    static constexpr std::array<Hint, 27> kHints = {{
         {"\"layers-model\"", "", Format::TfJs, ""},
         {"\"modelTopology\"", "", Format::TfJs, ""},
         {"\"graph-model\"", "", Format::TfJs, ""},
         {"\"weightsManifest\"", "", Format::TfJs, ""},
-        {"\"traceEvents\"", "", Format::Unknown, "a Chrome trace"},
         {"\"nbformat\"", "", Format::Unknown, "a notebook"},
         {"\"fpgas\"", "\"nodes\"", Format::DnnPartitioningSplit, ""},
         {"\"cpus\"", "\"nodes\"", Format::DnnPartitioningSplit, ""},
@@ -176,7 +177,7 @@ Recognition recogniseJson(std::string_view head) {
             return {hint.format, {}};
         return {Format::Unknown, std::string(hint.what) + " in JSON"};
     }
-    return {};
+    return {recogniseSideJson(head), {}};
 }
 
 /// A line of one or two counts, then "id time predecessors ...", where the first id is 0 or 1. "#" lines are comments.
@@ -220,8 +221,8 @@ Recognition recogniseText(std::string_view head) {
         return recogniseJson(head);
     if (looksLikeDot(head))
         return {Format::Dot, {}};
-    if (start.starts_with("op,device"))
-        return {Format::PlacementCsv, {}};
+    if (looksLikeStepStatsText(head))
+        return {Format::TfStepStatsText, {}};
     if (contains(head, "ir_version:") || (start.starts_with("graph") && contains(head, "op_type:")))
         return {Format::OnnxText, {}};
     if (const Recognition found = recogniseTensorFlowText(head); found.format != Format::Unknown || !found.foreign.empty())
@@ -230,7 +231,7 @@ Recognition recogniseText(std::string_view head) {
         return {Format::PipeDream, {}};
     if (looksLikeStg(head))
         return {Format::Stg, {}};
-    return {};
+    return {recogniseTable(head), {}};
 }
 
 } // namespace
@@ -242,6 +243,8 @@ Recognition recognise(std::string_view head, std::int64_t fileSize) {
         return {Format::Policy, {}};
     if (looksLikeOnnx(head, fileSize))
         return {Format::Onnx, {}};
+    if (looksLikeStepStats(head))
+        return {Format::TfStepStats, {}};
     if (const Format format = recogniseTensorFlow(head, fileSize); format != Format::Unknown)
         return {format, {}};
     if (head.starts_with("PK\x03\x04"))
@@ -262,7 +265,13 @@ FileKind kindOf(Format format) {
     case Format::Unknown: return FileKind::Unknown;
     case Format::PlacementJson:
     case Format::DnnPartitioningSplit:
+    case Format::DeviceMap:
+    case Format::OrtAssignment:
     case Format::PlacementCsv: return FileKind::Placement;
+    case Format::TraceProfile:
+    case Format::TfStepStats:
+    case Format::TfStepStatsText:
+    case Format::CsvProfile: return FileKind::Profile;
     case Format::DevicesJson: return FileKind::DeviceSet;
     case Format::Project: return FileKind::Project;
     case Format::Policy: return FileKind::Policy;

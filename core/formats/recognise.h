@@ -35,7 +35,13 @@ enum class Format {
     TorchScript,
     PlacementJson,
     PlacementCsv,
+    DeviceMap,
+    OrtAssignment,
     DevicesJson,
+    TraceProfile,
+    TfStepStats,
+    TfStepStatsText,
+    CsvProfile,
     Project,
     Policy,
 };

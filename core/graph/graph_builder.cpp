@@ -373,4 +373,23 @@ Result<GraphPtr> GraphBuilder::build() && {
     return GraphPtr(std::move(graph));
 }
 
+GraphPtr withCosts(const OpGraph& graph, std::span<const OpCost> costs) {
+    std::shared_ptr<OpGraph> copy(new OpGraph(graph));
+    for (const OpCost& cost : costs) {
+        if (cost.cost.kind.empty())
+            copy->m_ops[cost.op.index()].costs.clear();
+    }
+    for (const auto& [id, cost] : costs) {
+        std::vector<MeasuredCost>& known = copy->m_ops[id.index()].costs;
+        const auto same = std::find_if(known.begin(), known.end(),
+                                       [&](const MeasuredCost& other) { return other.kind == cost.kind; });
+        if (same != known.end())
+            same->us = cost.us;
+        else
+            known.push_back(cost);
+    }
+    copy->m_hash = contentHash(copy->m_ops, copy->m_tensors, *copy, copy->m_edges);
+    return copy;
+}
+
 } // namespace pw

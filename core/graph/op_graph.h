@@ -55,6 +55,12 @@ struct MeasuredCost {
     double us = 0.0;
 };
 
+/// A measured cost on its way to an op of a graph.
+struct OpCost {
+    OpId op;
+    MeasuredCost cost;
+};
+
 /// Where a body of a container op hangs: If has two, Loop and Scan one.
 struct Body {
     std::string name; ///< "then_branch", "body"
@@ -140,6 +146,7 @@ public:
 
 private:
     friend class GraphBuilder;
+    friend GraphPtr withCosts(const OpGraph& graph, std::span<const OpCost> costs);
     OpGraph() = default;
 
     std::string m_name;
@@ -160,6 +167,10 @@ private:
     std::size_t m_opCountWithBodies = 0;
     std::int64_t m_unattachedParameterBytes = 0;
 };
+
+/// The same graph with other measured costs. A cost replaces the op's cost of its kind, one for every kind ("") all that the
+/// op had before; the last of two for one op and kind counts. Costs must be finite and not negative. The hash changes with them.
+GraphPtr withCosts(const OpGraph& graph, std::span<const OpCost> costs);
 
 /// Item size of a dtype name ("f32" -> 4); 0 if unknown; strings count 0; 4-bit types round up.
 std::int64_t dtypeBytes(std::string_view dtype);
