@@ -84,7 +84,7 @@ Table makeTable() {
             "sparsefillemptyrows", "__getitem__", "lookuptablefind", "im2col", "concatgrad", "copy", "memcpyfromhost",
             "memcpytohost", "invertpermutation"}},
         {WorkRule::Scatter, 1, {"scatter", "scatternd", "scatterelements", "scatteradd", "scattersub", "scatterupdate",
-            "resourcescatteradd", "sparseapplygradientdescent", "gathergrad"}},
+            "resourcescatteradd", "sparseapplygradientdescent", "sparseapplymomentum", "sparseapplyrmsprop", "gathergrad"}},
         {WorkRule::Pool, 1, {"maxpool", "averagepool", "avgpool", "maxpool2d", "avgpool2d", "lppool", "maxpool3d",
             "avgpool3d", "maxunpool", "qlinearaveragepool"}},
         {WorkRule::PoolGrad, 1, {"maxpoolgrad", "averagepoolgrad", "avgpoolgrad"}},

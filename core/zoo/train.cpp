@@ -7,18 +7,20 @@ namespace {
 /// FLOPs and slots per parameter.
 struct UpdateRule {
     const char* type;
+    /// Of a gradient that has the rows of a table alone. TensorFlow 1 has no such kernel for Adam: it subtracts the step.
+    const char* sparseType;
     double flops;
     int slots;
 };
 
 UpdateRule ruleOf(Optimizer optimizer) {
     switch (optimizer) {
-    case Optimizer::Sgd: return {"ApplyGradientDescent", 2.0, 0};
-    case Optimizer::Momentum: return {"ApplyMomentum", 4.0, 1};
-    case Optimizer::RmsProp: return {"ApplyRMSProp", 10.0, 2};
-    case Optimizer::Adam: return {"ApplyAdam", 12.0, 2};
+    case Optimizer::Sgd: return {"ApplyGradientDescent", "ScatterSub", 2.0, 0};
+    case Optimizer::Momentum: return {"ApplyMomentum", "SparseApplyMomentum", 4.0, 1};
+    case Optimizer::RmsProp: return {"ApplyRMSProp", "SparseApplyRMSProp", 10.0, 2};
+    case Optimizer::Adam: return {"ApplyAdam", "ScatterSub", 12.0, 2};
     }
-    return {"ApplyGradientDescent", 2.0, 0};
+    return {"ApplyGradientDescent", "ScatterSub", 2.0, 0};
 }
 
 /// A variable on its way to its update: a dense gradient, or the rows that Gather ops read.
@@ -90,7 +92,7 @@ void update(Net& net, const Target& target, TensorId factor, const UpdateRule& r
     apply.flops = rule.flops * net.elements(gradient);
     apply.bytesMoved = net.bytes(gradient) * (3.0 + 2.0 * rule.slots);
     if (target.indices.isValid()) {
-        apply.type = "ScatterSub";
+        apply.type = rule.sparseType;
         apply.inputs.push_back(target.indices);
     }
     net.emit(std::move(apply));

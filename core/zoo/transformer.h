@@ -36,8 +36,8 @@ TensorId causalMask(Net& net, std::int64_t queries, std::int64_t keys);
 /// scores mask - big (1 - mask)
 TensorId maskScores(Net& net, TensorId scores, TensorId mask);
 TensorId dropoutIf(Net& net, TensorId x, bool isOn);
-/// Dense, activation, dense; `kGelu` else relu with dropout behind it.
 enum class Activation { Relu, Gelu };
+/// Dense, activation, dense; `dropoutInside` drops between the two.
 TensorId feedForward(Net& net, TensorId x, std::int64_t inner, Activation activation, bool dropoutInside);
 /// [B, T, d] times the embedding table: logits [B T, V].
 TensorId tiedLogits(Net& net, TensorId x, TensorId table);
