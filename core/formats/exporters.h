@@ -17,6 +17,9 @@ struct Target {
 // One writer per graph format. Each writes beside the target and renames.
 Status exportGraphJson(const OpGraph& graph, const Target& target);
 Status exportDot(const OpGraph& graph, const Target& target);
+Status exportGraphml(const OpGraph& graph, const Target& target);
+Status exportOnnx(const OpGraph& graph, const Target& target); ///< devices into a copy of the original
+Status exportTensorFlow(const OpGraph& graph, const Target& target); ///< devices into a copy of the original
 
 std::string toDot(const OpGraph& graph, const DeviceNames& deviceOf);
 

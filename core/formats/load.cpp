@@ -51,6 +51,11 @@ constexpr Exporter kExporters[] = {
     {".json", exportGraphJson},
     {".dot", exportDot},
     {".gv", exportDot},
+    {".graphml", exportGraphml},
+    {".onnx", exportOnnx},
+    {".pb", exportTensorFlow},
+    {".pbtxt", exportTensorFlow},
+    {".meta", exportTensorFlow},
 };
 
 const char* kindName(FileKind kind) {
@@ -132,9 +137,10 @@ Result<std::string> Source::text() const {
 
 const std::vector<FormatInfo>& knownFormats() {
     static const std::vector<FormatInfo> kFormats = {
-        {"ONNX", FileKind::Graph, {".onnx"}, true, false},
+        {"ONNX", FileKind::Graph, {".onnx"}, true, true, true},
         {"ONNX text", FileKind::Graph, {".onnxtxt", ".prototxt"}, true, false},
         {"Graphviz DOT", FileKind::Graph, {".dot", ".gv"}, true, true},
+        {"GraphML", FileKind::Graph, {".graphml"}, false, true},
         {"Placewright graph", FileKind::Graph, {".graph.json", ".json"}, true, true},
         {"dnn-partitioning workload", FileKind::Graph, {".json"}, true, false},
         {"PipeDream graph.txt", FileKind::Graph, {".txt"}, true, false},
@@ -143,9 +149,9 @@ const std::vector<FormatInfo>& knownFormats() {
         {"nGraph function", FileKind::Graph, {".json"}, true, false},
         {"Piper workload", FileKind::Graph, {".json"}, true, false},
         {"Model Explorer graph", FileKind::Graph, {".json"}, true, false},
-        {"TensorFlow GraphDef", FileKind::Graph, {".pb", ".pbtxt"}, true, false},
-        {"TensorFlow MetaGraphDef", FileKind::Graph, {".meta"}, true, false},
-        {"TensorFlow SavedModel", FileKind::Graph, {".pb"}, true, false},
+        {"TensorFlow GraphDef", FileKind::Graph, {".pb", ".pbtxt"}, true, true, true},
+        {"TensorFlow MetaGraphDef", FileKind::Graph, {".meta"}, true, true, true},
+        {"TensorFlow SavedModel", FileKind::Graph, {".pb"}, true, true, true},
         {"TensorBoard event file", FileKind::Graph, {}, true, false},
         {"TensorFlow.js graph model", FileKind::Graph, {".json"}, true, false},
         {"TensorFlow CostGraphDef", FileKind::Graph, {".pbtxt"}, true, false},

@@ -57,7 +57,7 @@ std::string foreignBinary(std::string_view head) {
         std::size_t offset;
         const char* what;
     };
-    static constexpr std::array<Magic, 6> kMagics = {{
+    static constexpr std::array<Magic, 5> kMagics = {{
         {"\x1f\x8b", 0, "a gzip archive: unpack it first"},
         {"\x89HDF\r\n", 0, "an HDF5 file, as Keras writes its models"},
         {"TFL3", 4, "a TensorFlow Lite model"},

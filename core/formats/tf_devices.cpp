@@ -20,7 +20,9 @@ bool isKind(std::string_view text) {
 }
 
 bool isJob(std::string_view text) {
-    return !text.empty() && text.find('"') == std::string_view::npos;
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+    });
 }
 
 /// "GPU:0", "gpu:*", "GPU".

@@ -34,22 +34,6 @@ public:
     std::string where;
 };
 
-/// The byte after a quoted text or a comment that begins at `at`; `at` itself for anything else.
-std::size_t skipQuoted(std::string_view content, std::size_t at) {
-    const char open = content[at];
-    if (open == '#')
-        return std::min(content.find('\n', at), content.size());
-    if (open != '"' && open != '\'')
-        return at;
-    for (std::size_t i = at + 1; i < content.size(); ++i) {
-        if (content[i] == '\\')
-            ++i;
-        else if (content[i] == open || content[i] == '\n')
-            return i + 1;
-    }
-    return content.size();
-}
-
 Status checkNesting(std::string_view content) {
     std::size_t messages = 0;
     int depth = 0;
@@ -75,6 +59,21 @@ Status checkNesting(std::string_view content) {
 }
 
 } // namespace
+
+std::size_t skipQuoted(std::string_view content, std::size_t at) {
+    const char open = content[at];
+    if (open == '#')
+        return std::min(content.find('\n', at), content.size());
+    if (open != '"' && open != '\'')
+        return at;
+    for (std::size_t i = at + 1; i < content.size(); ++i) {
+        if (content[i] == '\\')
+            ++i;
+        else if (content[i] == open || content[i] == '\n')
+            return i + 1;
+    }
+    return content.size();
+}
 
 std::string placeInText(std::string_view content, std::size_t byte) {
     const std::string_view before = content.substr(0, byte);

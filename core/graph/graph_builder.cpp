@@ -347,7 +347,7 @@ Result<GraphPtr> GraphBuilder::build() && {
     makeScopes(*graph);
     linkEdges(*graph);
     listOutputs(*graph);
-    graph->m_opCountWithBodies = m_ops.size();
+    graph->m_opCountWithBodies = m_ops.size() + m_unattachedOps;
     for (const Op& op : m_ops) {
         for (const Body& body : op.bodies)
             graph->m_opCountWithBodies += body.graph->opCountWithBodies();
