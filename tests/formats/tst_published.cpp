@@ -378,6 +378,13 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(devices.error().toString()), QString::fromStdString(path) + ": " + says);
     }
 
+    void picklesStayClosed() {
+        const std::string pickle("\x80\x04\x95\x10\0\0\0\0\0\0\0\x8c\x08networkx", 20);
+        const auto graph = formats::loadGraph(m_folder.write("giph.pkl", pickle));
+        QVERIFY(!graph && graph.error().code == ErrorCode::Unsupported);
+        QVERIFY2(graph.error().message.find("a Python pickle") != std::string::npos, graph.error().toString().c_str());
+    }
+
     /// Cut anywhere: a graph or an error with a reason, and never a graph with other ops than the whole file's.
     void cutAtEveryByte_data() { addExamples(); }
     void cutAtEveryByte() {
