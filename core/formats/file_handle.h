@@ -3,7 +3,9 @@
 #include "core/base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pw::formats {
@@ -38,5 +40,10 @@ Result<OpenFile> openRegularFile(const std::string& path);
 
 /// The first `maxBytes` (fewer if the file is shorter).
 Result<std::string> readUpTo(const OpenFile& file, std::size_t maxBytes, const std::string& path);
+
+/// As writeFileAtomically(), for what is not held in memory: `write` gets the file to fill from its start on.
+Status writeAtomically(const std::string& path, const std::function<Status(int fd)>& write);
+/// All of `content`, however often the system takes less.
+Status writeAll(int fd, std::string_view content, const std::string& path);
 
 } // namespace pw::formats

@@ -24,18 +24,6 @@ tl::unexpected<Error> systemError(const std::string& what, int error, const std:
     return fail(codeFor(error), what + ": " + std::strerror(error), {}, path);
 }
 
-Status writeAll(int fd, std::string_view content, const std::string& path) {
-    while (!content.empty()) {
-        const ssize_t written = ::write(fd, content.data(), content.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return systemError("cannot write", errno, path);
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return {};
-}
-
 std::string folderOf(const std::string& path) {
     const auto slash = path.rfind('/');
     return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -48,11 +36,11 @@ void syncFolderOf(const std::string& path) {
         (void)::fsync(folder.fd());
 }
 
-Status writeToStream(const std::string& path, std::string_view content) {
+Status writeToStream(const std::string& path, const std::function<Status(int fd)>& write) {
     const FileHandle handle(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!handle.isOpen())
         return systemError("cannot write", errno, path);
-    return writeAll(handle.fd(), content, path);
+    return write(handle.fd());
 }
 
 /// The file a link points to, so that saving through a link keeps the link.
@@ -118,13 +106,29 @@ Result<std::string> readFile(const std::string& path, std::int64_t maxBytes) {
     return readUpTo(file, static_cast<std::size_t>(maxBytes), path);
 }
 
+Status writeAll(int fd, std::string_view content, const std::string& path) {
+    while (!content.empty()) {
+        const ssize_t written = ::write(fd, content.data(), content.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return systemError("cannot write", errno, path);
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
 Status writeFileAtomically(const std::string& path, std::string_view content) {
+    return writeAtomically(path, [&](int fd) { return writeAll(fd, content, path); });
+}
+
+Status writeAtomically(const std::string& path, const std::function<Status(int fd)>& write) {
     struct stat old = {};
     const bool exists = ::stat(path.c_str(), &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
         return fail(ErrorCode::Io, "is a directory", {}, path);
     if (exists && !S_ISREG(old.st_mode))
-        return writeToStream(path, content); // /dev/stdout, a named pipe: nothing to replace
+        return writeToStream(path, write); // /dev/stdout, a named pipe: nothing to replace
     if (exists && ::access(path.c_str(), W_OK) != 0)
         return systemError("cannot write", errno, path);
 
@@ -135,7 +139,7 @@ Status writeFileAtomically(const std::string& path, std::string_view content) {
     const FileHandle handle(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!handle.isOpen())
         return systemError("cannot write into its folder", errno, path);
-    Status written = writeAll(handle.fd(), content, path);
+    Status written = write(handle.fd());
     if (written && exists && ::fchmod(handle.fd(), old.st_mode & 07777U) != 0)
         written = systemError("cannot keep its permissions", errno, path);
     if (written && ::fsync(handle.fd()) != 0)

@@ -1,5 +1,6 @@
 #include "core/formats/onnx_graph_importer.h"
 
+#include "core/base/saturate.h"
 #include "core/base/text.h"
 #include "core/formats/graph_json.h"
 #include "core/graph/graph_builder.h"
@@ -15,10 +16,6 @@ namespace {
 constexpr std::size_t kMaxExpandedOps = 10'000'000; ///< why: functions that call functions grow exponentially
 constexpr int kMaxListedElements = 64;
 constexpr std::size_t kMaxAttributeText = 256;
-
-std::string typeName(const onnx::NodeProto& node) {
-    return text::toValidUtf8(isDefaultDomain(node) ? node.op_type() : node.domain() + "::" + node.op_type());
-}
 
 std::string floatText(float value) {
     char buffer[32];
@@ -136,8 +133,8 @@ private:
 
     void addNode(const onnx::NodeProto& node) {
         Op op;
-        op.name = !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
-        op.type = typeName(node);
+        op.name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+        op.type = onnxTypeName(node.domain(), node.op_type());
         for (const auto& attribute : node.attribute()) {
             if (std::string value = attributeText(attribute); !value.empty())
                 op.attributes.emplace_back(text::toValidUtf8(attribute.name()), std::move(value));
@@ -147,6 +144,10 @@ private:
         if (node.op_type() == "Constant" && isDefaultDomain(node))
             op.paramBytes = constantBytes(node);
         op.tripCount = tripCount(node);
+        for (const auto& entry : node.metadata_props()) {
+            if (entry.key() == kOnnxDeviceKey)
+                op.device = text::toValidUtf8(entry.value());
+        }
         const OpId id = m_builder.addOp(std::move(op));
         for (const auto& name : node.output()) {
             const TensorId tensor = m_builder.addOutput(id, tensorOf(name, name.empty() ? nullptr : findType(name)));
@@ -292,7 +293,7 @@ private:
         if (!value.weights)
             return;
         std::int64_t& bytes = m_weightBytes[*value.weights];
-        m_builder.op(id).paramBytes += bytes;
+        m_builder.op(id).paramBytes = addSaturating(m_builder.op(id).paramBytes, bytes);
         bytes = 0;
     }
 

@@ -1,5 +1,6 @@
 #include "core/formats/onnx_model.h"
 
+#include "core/base/text.h"
 #include "core/graph/op_graph.h"
 
 #include <algorithm>
@@ -127,8 +128,17 @@ ValueType typeOf(const onnx::TensorProto& tensor) {
     return value;
 }
 
+std::string onnxTypeName(std::string_view domain, std::string_view opType) {
+    return text::toValidUtf8(isDefaultDomain(domain) ? std::string(opType)
+                                                     : std::string(domain) + "::" + std::string(opType));
+}
+
+bool isDefaultDomain(std::string_view domain) {
+    return domain.empty() || domain == "ai.onnx";
+}
+
 bool isDefaultDomain(const onnx::NodeProto& node) {
-    return node.domain().empty() || node.domain() == "ai.onnx";
+    return isDefaultDomain(node.domain());
 }
 
 } // namespace pw::formats

@@ -37,7 +37,14 @@ std::int64_t attributeInt(const onnx::NodeProto& node, std::string_view name, st
 ValueType typeOf(const onnx::TypeProto& type);
 ValueType typeOf(const onnx::TensorProto& tensor);
 
+/// Key of the node metadata that holds an op's device: ONNX Runtime's session.layer_assignment_settings maps it to one.
+inline constexpr std::string_view kOnnxDeviceKey = "layer_ann";
+
+/// "MatMul", with the domain if it is not the default one: "com.microsoft::Gelu".
+std::string onnxTypeName(std::string_view domain, std::string_view opType);
+
 /// True for ai.onnx, under either of its spellings.
+bool isDefaultDomain(std::string_view domain);
 bool isDefaultDomain(const onnx::NodeProto& node);
 
 } // namespace pw::formats

@@ -1,14 +1,11 @@
 #include "core/formats/onnx_strip.h"
 
 #include "core/formats/graph_json.h"
+#include "core/formats/wire_file.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
-#include <unistd.h>
-#include <vector>
 
 namespace pw::formats {
 
@@ -23,79 +20,7 @@ constexpr std::int64_t kBytesPerRecord = 6;
 constexpr std::int64_t kFreeRecords = 100'000;
 constexpr int kLengthBytes = 5; ///< a length is written before it is known, padded to this many bytes
 
-/// Forward-only reader of a file with 64-bit positions. Skipping does not read.
-class FileReader {
-public:
-    FileReader(const OpenFile& file, const std::string& path)
-        : m_file(file)
-        , m_path(path)
-        , m_buffer(256 << 10) {}
-
-    std::uint64_t position() const { return m_position; }
-
-    Status readVarint(std::uint64_t& value) {
-        value = 0;
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            unsigned char byte = 0;
-            PW_CHECK(read(reinterpret_cast<char*>(&byte), 1));
-            value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-            if (byte < 0x80)
-                return {};
-        }
-        return damaged("a number is longer than 64 bits");
-    }
-
-    Status append(std::string& out, std::uint64_t count) {
-        const std::size_t before = out.size();
-        out.resize(before + static_cast<std::size_t>(count));
-        return read(out.data() + before, static_cast<std::size_t>(count));
-    }
-
-    void skip(std::uint64_t count) { m_position += count; }
-
-    tl::unexpected<Error> damaged(const std::string& reason) const {
-        return fail(ErrorCode::Parse, "not a readable ONNX model: " + reason, "byte " + std::to_string(m_position),
-                    m_path);
-    }
-
-private:
-    Status read(char* into, std::size_t count) {
-        while (count > 0) {
-            if (m_position < m_bufferStart || m_position >= m_bufferStart + m_filled)
-                PW_CHECK(fill());
-            const auto offset = static_cast<std::size_t>(m_position - m_bufferStart);
-            const std::size_t step = std::min(count, m_filled - offset);
-            std::memcpy(into, m_buffer.data() + offset, step);
-            into += step;
-            count -= step;
-            m_position += step;
-        }
-        return {};
-    }
-
-    Status fill() {
-        ssize_t got = 0;
-        do {
-            got = ::pread(m_file.handle.fd(), m_buffer.data(), m_buffer.size(), static_cast<off_t>(m_position));
-        } while (got < 0 && errno == EINTR);
-        if (got < 0)
-            return fail(ErrorCode::Io, std::string("cannot read: ") + std::strerror(errno), {}, m_path);
-        if (got == 0)
-            return damaged("the file ends too early");
-        m_bufferStart = m_position;
-        m_filled = static_cast<std::size_t>(got);
-        return {};
-    }
-
-    const OpenFile& m_file;
-    const std::string& m_path;
-    std::vector<char> m_buffer;
-    std::uint64_t m_bufferStart = 0;
-    std::size_t m_filled = 0;
-    std::uint64_t m_position = 0;
-};
-
-enum class Kind { Model, Graph, Node, Attribute, Tensor, SparseTensor, Function, Plain };
+enum class Kind { Model, Graph, Node, Attribute, Tensor, SparseTensor, Function, Entry, Plain };
 
 /// What to do with a field of a message: descend, copy as it is, or leave out (nothing).
 std::optional<Kind> childKind(Kind parent, std::uint32_t field) {
@@ -104,13 +29,14 @@ std::optional<Kind> childKind(Kind parent, std::uint32_t field) {
         std::uint32_t field;
         Kind child;
     };
-    static constexpr std::array<Rule, 15> kNested = {{
+    static constexpr std::array<Rule, 16> kNested = {{
         {Kind::Model, 7, Kind::Graph},
         {Kind::Model, 25, Kind::Function},
         {Kind::Graph, 1, Kind::Node},
         {Kind::Graph, 5, Kind::Tensor},
         {Kind::Graph, 15, Kind::SparseTensor},
         {Kind::Node, 5, Kind::Attribute},
+        {Kind::Node, 9, Kind::Entry},
         {Kind::Attribute, 5, Kind::Tensor},
         {Kind::Attribute, 6, Kind::Graph},
         {Kind::Attribute, 10, Kind::Tensor},
@@ -135,7 +61,7 @@ std::optional<Kind> childKind(Kind parent, std::uint32_t field) {
             mask |= std::uint64_t{1} << number;
         return mask;
     };
-    static const std::array<Copied, 7> kCopied = {{
+    static const std::array<Copied, 8> kCopied = {{
         {Kind::Model, bits({1, 2, 3, 4, 5, 8})},
         {Kind::Graph, bits({2, 11, 12, 13})},
         {Kind::Node, bits({1, 2, 3, 4, 7})},
@@ -143,6 +69,7 @@ std::optional<Kind> childKind(Kind parent, std::uint32_t field) {
         {Kind::Tensor, bits({1, 2, 3, 8, 13, 14})},
         {Kind::SparseTensor, bits({3})},
         {Kind::Function, bits({1, 4, 5, 6, 9, 10})},
+        {Kind::Entry, bits({1, 2})},
     }};
     for (const Copied& rule : kCopied) {
         if (rule.parent == parent && field < 64 && ((rule.fields >> field) & 1U) != 0)
@@ -155,18 +82,10 @@ bool isPayload(std::uint32_t field) {
     return (field >= 4 && field <= 7) || (field >= 9 && field <= 11);
 }
 
-void appendVarint(std::string& out, std::uint64_t value) {
-    while (value >= 0x80) {
-        out += static_cast<char>((value & 0x7fU) | 0x80U);
-        value >>= 7;
-    }
-    out += static_cast<char>(value);
-}
-
 class Stripper {
 public:
     Stripper(const OpenFile& file, const std::string& path, std::stop_token stop)
-        : m_reader(file, path)
+        : m_reader(file, path, "ONNX model")
         , m_path(path)
         , m_stop(std::move(stop))
         , m_fileSize(static_cast<std::uint64_t>(file.size))
@@ -178,40 +97,6 @@ public:
     }
 
 private:
-    struct Field {
-        std::uint32_t number = 0;
-        std::uint32_t wire = 0;
-        std::uint64_t value = 0; ///< of a varint; length of a length-delimited one
-    };
-
-    Result<Field> readField(std::uint64_t end) {
-        std::uint64_t tag = 0;
-        PW_CHECK(m_reader.readVarint(tag));
-        Field field{static_cast<std::uint32_t>(tag >> 3), static_cast<std::uint32_t>(tag & 7U), 0};
-        if (tag >> 32 != 0 || field.number == 0)
-            return m_reader.damaged("there is no such field");
-        if (field.wire == 0 || field.wire == 2)
-            PW_CHECK(m_reader.readVarint(field.value));
-        else if (field.wire == 1 || field.wire == 5)
-            field.value = field.wire == 1 ? 8 : 4;
-        else
-            return m_reader.damaged("unknown wire type " + std::to_string(field.wire));
-        const std::uint64_t length = field.wire == 0 ? 0 : field.value;
-        if (m_reader.position() > end || length > end - m_reader.position()) {
-            return m_reader.damaged("field " + std::to_string(field.number) + " ends after its record: the file has " +
-                                    std::to_string(m_fileSize) + " bytes and is cut off or damaged");
-        }
-        return field;
-    }
-
-    /// Appends a field that `readField` has just begun, as it is.
-    Status copyField(std::string& out, const Field& field) {
-        appendVarint(out, (std::uint64_t{field.number} << 3) | field.wire);
-        if (field.wire == 0 || field.wire == 2)
-            appendVarint(out, field.value);
-        return field.wire == 0 ? Status() : m_reader.append(out, field.value);
-    }
-
     Status copyMessage(Kind kind, std::uint64_t end, int bodyDepth) {
         if (m_stop.stop_requested())
             return fail(ErrorCode::Busy, "cancelled", {}, m_path);
@@ -220,12 +105,12 @@ private:
         if (kind == Kind::Tensor)
             return copyTensor(end);
         while (m_reader.position() < end) {
-            PW_TRY(const Field field, readField(end));
+            PW_TRY(const WireField field, m_reader.readField(end));
             const auto child = childKind(kind, field.number);
             if (!child) {
-                skip(field);
+                m_reader.skip(field);
             } else if (*child == Kind::Plain || field.wire != 2) {
-                PW_CHECK(copyField(m_out, field));
+                PW_CHECK(m_reader.copyField(m_out, field));
             } else {
                 const bool isBody = kind == Kind::Attribute && *child == Kind::Graph;
                 PW_CHECK(copyChild(*child, field, bodyDepth + (isBody ? 1 : 0)));
@@ -234,7 +119,7 @@ private:
         return {};
     }
 
-    Status copyChild(Kind child, const Field& field, int bodyDepth) {
+    Status copyChild(Kind child, const WireField& field, int bodyDepth) {
         if (bodyDepth > kMaxBodyDepth)
             return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep", {},
                         m_path);
@@ -251,34 +136,29 @@ private:
         return {};
     }
 
-    void skip(const Field& field) {
-        if (field.wire != 0)
-            m_reader.skip(field.value);
-    }
-
     /// A payload that turns out too large is left out completely, also what came before in the same tensor.
     Status copyTensor(std::uint64_t end) {
         std::string payload;
         std::uint64_t dataType = 0;
         bool dropped = false;
         while (m_reader.position() < end) {
-            PW_TRY(const Field field, readField(end));
+            PW_TRY(const WireField field, m_reader.readField(end));
             if (field.number == 2 && field.wire == 0)
                 dataType = field.value;
             if (!isPayload(field.number)) {
                 if (childKind(Kind::Tensor, field.number))
-                    PW_CHECK(copyField(m_out, field));
+                    PW_CHECK(m_reader.copyField(m_out, field));
                 else
-                    skip(field);
+                    m_reader.skip(field);
                 continue;
             }
             const std::uint64_t size = 12 + (field.wire == 0 ? 0 : field.value);
             dropped = dropped || payload.size() + size > maxPayload(dataType) ||
                       m_kept + payload.size() + size > kMaxAllPayloads;
             if (dropped)
-                skip(field);
+                m_reader.skip(field);
             else
-                PW_CHECK(copyField(payload, field));
+                PW_CHECK(m_reader.copyField(payload, field));
         }
         if (!dropped) {
             m_out += payload;
@@ -292,7 +172,7 @@ private:
         return isOther ? kMaxOtherPayload : kMaxIntegerPayload + 16;
     }
 
-    FileReader m_reader;
+    WireFile m_reader;
     const std::string& m_path;
     std::stop_token m_stop;
     std::uint64_t m_fileSize;

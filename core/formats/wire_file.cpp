@@ -9,6 +9,7 @@ namespace pw::formats {
 
 namespace {
 constexpr std::size_t kBufferBytes = 256 << 10;
+constexpr std::size_t kBytesAfterJump = 4 << 10; ///< why: behind a weight usually comes the head of the next one only
 }
 
 void appendVarint(std::string& out, std::uint64_t value) {
@@ -89,9 +90,11 @@ Status WireFile::read(char* into, std::size_t count) {
 }
 
 Status WireFile::fill() {
+    const bool isNext = m_position == m_bufferStart + m_filled;
+    const std::size_t wanted = isNext ? m_buffer.size() : std::min(m_buffer.size(), kBytesAfterJump);
     ssize_t got = 0;
     do {
-        got = ::pread(m_file.handle.fd(), m_buffer.data(), m_buffer.size(), static_cast<off_t>(m_position));
+        got = ::pread(m_file.handle.fd(), m_buffer.data(), wanted, static_cast<off_t>(m_position));
     } while (got < 0 && errno == EINTR);
     if (got < 0)
         return fail(ErrorCode::Io, std::string("cannot read: ") + std::strerror(errno), {}, m_path);
