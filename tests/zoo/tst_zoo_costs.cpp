@@ -2,23 +2,16 @@
 #include "core/devices/op_rules.h"
 #include "core/graph/graph_builder.h"
 #include "core/sim/simulator.h"
-#include "core/zoo/zoo.h"
+#include "tests/zoo/zoo_checks.h"
 
 #include <QtTest>
 
-#include <cmath>
 #include <set>
 
 using namespace pw;
+using namespace pw::test;
 
 namespace {
-
-GraphPtr emitted(const std::string& spec) {
-    auto graph = zoo::makeFromSpec(spec);
-    if (!graph)
-        qWarning("%s", graph.error().message.c_str());
-    return graph ? *graph : nullptr;
-}
 
 /// The same graph as a file would give it: without FLOPs and bytes moved.
 GraphPtr withoutWork(const OpGraph& graph) {

@@ -1,30 +1,18 @@
-#include "core/graph/graph_stats.h"
-#include "core/zoo/zoo.h"
+#include "core/place/expert_placer.h"
+#include "tests/zoo/zoo_checks.h"
 
 #include <QtTest>
 
-#include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 using namespace pw;
+using namespace pw::test;
 
 namespace {
 
 using Dims = std::vector<std::int64_t>;
-
-GraphPtr emitted(const std::string& spec) {
-    auto graph = zoo::makeFromSpec(spec);
-    if (!graph)
-        qWarning("%s", graph.error().message.c_str());
-    return graph ? *graph : nullptr;
-}
-
-bool within(double value, double expected, double share) {
-    return std::abs(value - expected) <= share * expected;
-}
 
 bool endsWith(const std::string& text, const std::string& ending) {
     return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
@@ -64,30 +52,23 @@ Totals totalsOf(const OpGraph& graph, bool withBiases = true) {
     return totals;
 }
 
-std::size_t componentCount(const OpGraph& graph) {
-    std::vector<std::size_t> parent(graph.opCount());
-    std::iota(parent.begin(), parent.end(), std::size_t{0});
-    const auto root = [&](std::size_t at) {
-        while (parent[at] != at)
-            at = parent[at] = parent[parent[at]];
-        return at;
-    };
-    std::size_t count = graph.opCount();
-    for (const Edge& edge : graph.edges()) {
-        const std::size_t a = root(edge.producer.index());
-        const std::size_t b = root(edge.consumer.index());
-        count -= a != b ? 1 : 0;
-        parent[a] = b;
+/// Gradients have the shape of what they are gradients of, where one op shows both.
+bool gradientsFit(const OpGraph& graph, OpId id) {
+    static const std::set<std::string> kUniform = {"AddN", "TanhGrad", "SigmoidGrad", "ReluGrad"};
+    const std::string& type = graph.op(id).type;
+    const auto edges = graph.inEdges(id);
+    const auto dimsOf = [&](std::size_t input) { return graph.tensor(edges[input].tensor).dims; };
+    const bool isUpdate = type.rfind("Apply", 0) == 0;
+    if (isUpdate || kUniform.count(type) > 0) {
+        for (std::size_t i = 1; i < edges.size(); ++i) {
+            if (dimsOf(i) != dimsOf(0))
+                return false;
+        }
+        return isUpdate || graph.tensor(graph.outputs(id)[0]).dims == dimsOf(0);
     }
-    return count;
-}
-
-const std::string* attribute(const Op& op, std::string_view key) {
-    for (const auto& [name, value] : op.attributes) {
-        if (name == key)
-            return &value;
-    }
-    return nullptr;
+    if (type == "MaxPoolGrad" || type == "FusedBatchNormGrad") // x is the first or the second input
+        return graph.tensor(graph.outputs(id)[0]).dims == dimsOf(type == "MaxPoolGrad" ? 0 : 1);
+    return true;
 }
 
 } // namespace
@@ -196,6 +177,7 @@ private Q_SLOTS:
             const Op& op = graph->op(OpId(i));
             QVERIFY2(op.flops >= 0.0 && op.bytesMoved >= 0, op.name.c_str());
             QVERIFY2(attribute(op, "expert_layer") || attribute(op, "expert_branch"), op.name.c_str());
+            QVERIFY2(gradientsFit(*graph, OpId(i)), op.name.c_str());
             variables += isTrainable(op) ? 1 : 0;
             if (op.type.rfind("Apply", 0) != 0)
                 continue;
@@ -364,6 +346,44 @@ private Q_SLOTS:
     void thePublishedCellsAreNotRandom() {
         QVERIFY(emitted("zoo:enas_cifar10?cell=best&seed=2&index=3")->opCount()
                 == emitted("zoo:enas_cifar10?cell=best")->opCount());
+    }
+
+    void emissionIsDeterministic() {
+        for (const char* spec : {"zoo:amoebanet_d", "zoo:nasnet_a", "zoo:resnet50", "zoo:wavenet", "zoo:inception_v3"})
+            QCOMPARE(emitted(spec)->hash(), emitted(spec)->hash());
+    }
+
+    /// What a person does with a workload fits into the 16 GB of each of its P100.
+    void expertPlacementsFit_data() {
+        QTest::addColumn<QString>("spec");
+        QTest::addColumn<QString>("devices");
+        const auto row = [](const char* spec, const char* devices) {
+            QTest::newRow(spec) << QString(spec) << QString(devices);
+        };
+        row("zoo:inception_v3?batch=32", "2xP100");
+        row("zoo:inception_v3?batch=64", "2xP100");
+        row("zoo:amoebanet_d", "4xP100");
+        row("zoo:nasnet_a", "4xP100");
+        row("zoo:resnet50", "2xP100");
+        row("zoo:wavenet", "2xP100");
+        row("zoo:wavenet?stacks=4", "4xP100");
+        row("zoo:enas_cifar10", "2xP100");
+    }
+
+    void expertPlacementsFit() {
+        QFETCH(QString, spec);
+        QFETCH(QString, devices);
+        const auto set = devicePreset(devices.toStdString());
+        const auto problem =
+            PlacementProblem::compile(emitted(spec.toStdString()), *set, GroupingOptions{}, SimOptions{});
+        QVERIFY(problem);
+        JobContext context;
+        const auto placed = ExpertPlacer().place(*problem, {}, context, {});
+        QVERIFY(placed);
+        qInfo("%.0f ms", placed->evaluation.stepTimeUs / 1000.0);
+        QVERIFY(placed->evaluation.valid);
+        const std::set<DeviceId> used(placed->groups.begin(), placed->groups.end());
+        QCOMPARE(used.size(), (*problem)->deviceCount());
     }
 
     void badOptionsAreNamed_data() {
