@@ -6,8 +6,8 @@ namespace pw::zoo {
 
 namespace {
 
-// BERT (Devlin et al.): both directions, norm behind every sum. The defaults are the published base model, uncased; batch,
-// length and the number of predictions are chosen.
+// BERT (Devlin et al.): both directions, norm behind every sum. The defaults are the published base model, uncased;
+// batch, length and the number of predictions are chosen.
 
 constexpr std::int64_t kPositions = 512;
 
@@ -19,7 +19,10 @@ struct BertShape {
 
 class Bert {
 public:
-    Bert(Net& net, const BertShape& shape) : m_net(net), m_shape(shape.base), m_options(shape) {}
+    Bert(Net& net, const BertShape& shape)
+        : m_net(net)
+        , m_shape(shape.base)
+        , m_options(shape) {}
     TensorId build();
 
 private:
@@ -153,13 +156,15 @@ TensorId Bert::build() {
 } // namespace
 
 WorkloadInfo bertInfo() {
-    WorkloadInfo info{"bert", "BERT", "Encoder of both directions; the defaults are the base model of 110 M parameters.", {}};
+    WorkloadInfo info{
+        "bert", "BERT", "Encoder of both directions; the defaults are the base model of 110 M parameters.", {}};
     addTransformerOptions(info, {}, kPositions);
     for (OptionInfo& option : info.options) {
         if (option.key == "dropout")
             option.defaultValue = "1";
     }
-    info.options.push_back({"head", "pretraining", "pretraining (masked tokens and next sentence) or classifier (two classes)"});
+    info.options.push_back(
+        {"head", "pretraining", "pretraining (masked tokens and next sentence) or classifier (two classes)"});
     info.options.push_back({"predictions", "20", "masked tokens of a sequence in pretraining, at most steps"});
     for (OptionInfo& option : commonOptions("L0"))
         info.options.push_back(std::move(option));

@@ -11,8 +11,8 @@ namespace pw::zoo {
 
 namespace {
 
-// The language model of ENAS (Pham et al.) with a found recurrent cell: a tree of twelve highway nodes. The authors' code
-// runs time in a loop; here it is unrolled, one copy of the cell per step.
+// The language model of ENAS (Pham et al.) with a found recurrent cell: a tree of twelve highway nodes. The authors'
+// code runs time in a loop; here it is unrolled, one copy of the cell per step.
 
 enum class CellActivation { Tanh, Relu, Identity, Sigmoid };
 
@@ -27,8 +27,18 @@ using CellPlan = std::array<CellNode, kNodes>;
 /// The best cell that the authors published.
 CellPlan bestCell() {
     using enum CellActivation;
-    return {{{0, Tanh}, {0, Tanh}, {1, Relu}, {2, Relu}, {2, Tanh}, {2, Tanh}, {5, Relu}, {1, Tanh}, {6, Relu}, {8, Relu},
-             {8, Relu}, {8, Relu}}};
+    return {{{0, Tanh},
+             {0, Tanh},
+             {1, Relu},
+             {2, Relu},
+             {2, Tanh},
+             {2, Tanh},
+             {5, Relu},
+             {1, Tanh},
+             {6, Relu},
+             {8, Relu},
+             {8, Relu},
+             {8, Relu}}};
 }
 
 /// Inputs and activations uniform, as the search starts from.
@@ -58,7 +68,10 @@ std::string nodeName(std::size_t node) {
 
 class EnasPtb {
 public:
-    EnasPtb(Net& net, const PtbShape& shape, const CellPlan& plan) : m_net(net), m_shape(shape), m_plan(plan) {}
+    EnasPtb(Net& net, const PtbShape& shape, const CellPlan& plan)
+        : m_net(net)
+        , m_shape(shape)
+        , m_plan(plan) {}
     TensorId build();
 
 private:
@@ -91,10 +104,14 @@ TensorId EnasPtb::mask(const char* name) {
 
 TensorId EnasPtb::activated(TensorId x, CellActivation activation) {
     switch (activation) {
-    case CellActivation::Tanh: return tanh(m_net, x);
-    case CellActivation::Relu: return relu(m_net, x);
-    case CellActivation::Identity: return identity(m_net, x);
-    case CellActivation::Sigmoid: return sigmoid(m_net, x);
+    case CellActivation::Tanh:
+        return tanh(m_net, x);
+    case CellActivation::Relu:
+        return relu(m_net, x);
+    case CellActivation::Identity:
+        return identity(m_net, x);
+    case CellActivation::Sigmoid:
+        return sigmoid(m_net, x);
     }
     return x;
 }
@@ -142,7 +159,8 @@ TensorId EnasPtb::build() {
         const Net::Expert expert(m_net, expertBlock(0));
         const Net::Scope scope(m_net, "embedding");
         table = m_net.variable("weights", {m_shape.vocabulary, m_shape.hidden});
-        rows = unpack(m_net, gatherDense(m_net, table, m_net.placeholder("tokens", {m_shape.batch, m_shape.steps}, "i32")));
+        rows = unpack(m_net,
+                      gatherDense(m_net, table, m_net.placeholder("tokens", {m_shape.batch, m_shape.steps}, "i32")));
         m_inputMask = mask("input_mask");
         m_stateMask = mask("state_mask");
     }
@@ -165,7 +183,8 @@ TensorId EnasPtb::build() {
 } // namespace
 
 WorkloadInfo enasPtbInfo() {
-    WorkloadInfo info{"enas_ptb", "ENAS PTB", "Language model with a random or the best recurrent cell of ENAS, unrolled.", {}};
+    WorkloadInfo info{
+        "enas_ptb", "ENAS PTB", "Language model with a random or the best recurrent cell of ENAS, unrolled.", {}};
     info.options = {{"cell", "random", "random (by index and seed) or best (the published one)"},
                     {"index", "0", "which of 32 random cells"},
                     {"steps", "35", "unrolled time steps"},

@@ -6,9 +6,10 @@ namespace pw::zoo {
 
 namespace {
 
-// GNMT as tensorflow/nmt builds it ("gnmt_v2"): a bidirectional first encoder layer, then one direction; attention asked by
-// the bottom decoder layer, whose context of the same step joins the input of every layer above; residual connections
-// from the third layer on. The layers of a step depend on the layer below and on the step before: a wavefront.
+// GNMT as tensorflow/nmt builds it ("gnmt_v2"): a bidirectional first encoder layer, then one direction; attention
+// asked by the bottom decoder layer, whose context of the same step joins the input of every layer above; residual
+// connections from the third layer on. The layers of a step depend on the layer below and on the step before: a
+// wavefront.
 
 std::string layerScope(const char* side, std::int64_t layer) {
     return std::string(side) + "/layer_" + std::to_string(layer);
@@ -16,7 +17,9 @@ std::string layerScope(const char* side, std::int64_t layer) {
 
 class Gnmt {
 public:
-    Gnmt(Net& net, const Seq2SeqShape& shape) : m_net(net), m_shape(shape) {}
+    Gnmt(Net& net, const Seq2SeqShape& shape)
+        : m_net(net)
+        , m_shape(shape) {}
     TensorId build();
 
 private:
@@ -26,7 +29,8 @@ private:
     /// Also fills m_states, which the decoder starts from.
     std::vector<TensorId> encode(std::span<const TensorId> rows);
     std::vector<TensorId> decode(std::span<const TensorId> rows, Attention& attention);
-    TensorId decodeStep(std::vector<Cell>& cells, TensorId row, TensorId& context, Attention& attention, std::int64_t step);
+    TensorId decodeStep(std::vector<Cell>& cells, TensorId row, TensorId& context, Attention& attention,
+                        std::int64_t step);
 
     Net& m_net;
     Seq2SeqShape m_shape;
@@ -87,8 +91,8 @@ TensorId Gnmt::decodeStep(std::vector<Cell>& cells, TensorId row, TensorId& cont
 std::vector<TensorId> Gnmt::decode(std::span<const TensorId> rows, Attention& attention) {
     std::vector<Cell> cells;
     for (std::int64_t layer = 0; layer < m_shape.layers; ++layer)
-        cells.push_back(makeCell(m_net, layerScope("decoder", layer), static_cast<int>(layer), 2 * m_shape.hidden, m_shape,
-                                 &m_states[static_cast<std::size_t>(layer)]));
+        cells.push_back(makeCell(m_net, layerScope("decoder", layer), static_cast<int>(layer), 2 * m_shape.hidden,
+                                 m_shape, &m_states[static_cast<std::size_t>(layer)]));
     OpSpec zeros{.type = "Fill", .name = "decoder/attention/zero_context"};
     zeros.outputs.push_back({{m_shape.batch, m_shape.hidden}});
     TensorId context = m_net.emitValue(std::move(zeros));
@@ -109,7 +113,8 @@ TensorId Gnmt::build() {
 } // namespace
 
 WorkloadInfo gnmtInfo() {
-    WorkloadInfo info{"gnmt", "GNMT", "Translation, unrolled in time; attention asked by the bottom decoder layer.", {}};
+    WorkloadInfo info{
+        "gnmt", "GNMT", "Translation, unrolled in time; attention asked by the bottom decoder layer.", {}};
     info.options = {{"layers", "2", "LSTM layers of the encoder and of the decoder"},
                     {"steps", "40", "unrolled time steps of source and target"},
                     {"batch", "128", "sentence pairs per step"}};

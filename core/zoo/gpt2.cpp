@@ -4,14 +4,16 @@ namespace pw::zoo {
 
 namespace {
 
-// GPT-2 (Radford et al.): causal blocks with the norm in front, embedding shared with the output layer. The defaults are
-// the published small model; batch is chosen.
+// GPT-2 (Radford et al.): causal blocks with the norm in front, embedding shared with the output layer. The defaults
+// are the published small model; batch is chosen.
 
 constexpr std::int64_t kPositions = 1024;
 
 class Gpt2 {
 public:
-    Gpt2(Net& net, const TransformerShape& shape) : m_net(net), m_shape(shape) {}
+    Gpt2(Net& net, const TransformerShape& shape)
+        : m_net(net)
+        , m_shape(shape) {}
     TensorId build();
 
 private:
@@ -90,7 +92,8 @@ TensorId Gpt2::build() {
 } // namespace
 
 WorkloadInfo gpt2Info() {
-    WorkloadInfo info{"gpt2", "GPT-2", "Causal language model; the defaults are the small one of 124 M parameters.", {}};
+    WorkloadInfo info{
+        "gpt2", "GPT-2", "Causal language model; the defaults are the small one of 124 M parameters.", {}};
     TransformerShape shape;
     shape.steps = kPositions;
     shape.batch = 8;

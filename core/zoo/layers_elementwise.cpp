@@ -30,12 +30,15 @@ Dims broadcast(Net& net, TensorId a, TensorId b) {
     return dims;
 }
 
-/// The way back of a broadcasting op: the gradient of an operand that was spread is summed to the operand's shape. TensorFlow 1
-/// adds seven helpers, even for equal shapes, where they do nothing: two Shape, BroadcastGradientArgs, and per operand a
-/// Sum and a Reshape. `da` and `db` may be one tensor.
+/// The way back of a broadcasting op: the gradient of an operand that was spread is summed to the operand's shape.
+/// TensorFlow 1 adds seven helpers, even for equal shapes, where they do nothing: two Shape, BroadcastGradientArgs, and
+/// per operand a Sum and a Reshape. `da` and `db` may be one tensor.
 class BroadcastGradient {
 public:
-    BroadcastGradient(Net& net, OpId forward, TensorId a, TensorId b) : m_net(net), m_a(a), m_b(b) {
+    BroadcastGradient(Net& net, OpId forward, TensorId a, TensorId b)
+        : m_net(net)
+        , m_a(a)
+        , m_b(b) {
         if (!net.options().colocateGradients && net.atLeast(Level::TfLike))
             m_key = "gradients/" + net.op(forward).name;
     }
@@ -47,7 +50,8 @@ public:
         if (m_net.atLeast(Level::TfLike)) {
             const TensorId shapeA = shape(m_a);
             const TensorId shapeB = shape(m_b);
-            OpSpec args{.type = "BroadcastGradientArgs", .inputs = {shapeA, shapeB}, .isFree = true, .colocation = m_key};
+            OpSpec args{
+                .type = "BroadcastGradientArgs", .inputs = {shapeA, shapeB}, .isFree = true, .colocation = m_key};
             for (int i = 0; i < 2; ++i)
                 args.outputs.push_back({{1}, "i32"});
             const OpId argsOp = m_net.emit(std::move(args));
@@ -79,8 +83,11 @@ private:
     }
     TensorId summed(TensorId gradient, TensorId operand, TensorId axes) {
         const bool isKernel = isSpread(gradient, operand) && m_net.needsGradient(operand);
-        OpSpec sum{.type = "Sum", .inputs = {gradient, axes}, .flops = isKernel ? m_net.elements(gradient) : 0.0,
-                   .isFree = !isKernel, .colocation = m_key};
+        OpSpec sum{.type = "Sum",
+                   .inputs = {gradient, axes},
+                   .flops = isKernel ? m_net.elements(gradient) : 0.0,
+                   .isFree = !isKernel,
+                   .colocation = m_key};
         sum.outputs.push_back({m_net.dims(operand.isValid() ? operand : gradient)});
         return m_net.emitValue(std::move(sum));
     }

@@ -6,13 +6,15 @@ namespace pw::zoo {
 
 namespace {
 
-// Translation with standard attention as tensorflow/nmt builds it: an encoder of two stacks, one per direction, of half the
-// layers each; attention asked by the top decoder layer and fed back to the bottom one, so that a decoder step waits for
-// all of the step before.
+// Translation with standard attention as tensorflow/nmt builds it: an encoder of two stacks, one per direction, of half
+// the layers each; attention asked by the top decoder layer and fed back to the bottom one, so that a decoder step
+// waits for all of the step before.
 
 class Nmt {
 public:
-    Nmt(Net& net, const Seq2SeqShape& shape) : m_net(net), m_shape(shape) {}
+    Nmt(Net& net, const Seq2SeqShape& shape)
+        : m_net(net)
+        , m_shape(shape) {}
     TensorId build();
 
 private:
@@ -160,8 +162,10 @@ Result<GraphPtr> buildNmt(OptionReader& options) {
 }
 
 WorkloadInfo nmtFamilyInfo() {
-    WorkloadInfo info{"nmt_family", "NMT family",
-                      "32 translation models of two layers that differ in sentence length and batch.", {}};
+    WorkloadInfo info{"nmt_family",
+                      "NMT family",
+                      "32 translation models of two layers that differ in sentence length and batch.",
+                      {}};
     info.options = {{"index", "0", "which of the 32: length index % 8, batch index / 8"}};
     addSeq2SeqOptions(info, familyShape());
     for (OptionInfo& option : commonOptions("L0"))

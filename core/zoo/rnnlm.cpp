@@ -21,7 +21,8 @@ std::string numbered(const char* prefix, std::int64_t number) {
     return name + std::to_string(number);
 }
 
-/// Layer i of the cells is layer i of an expert's placement; the embedding goes with the first, the softmax with the last.
+/// Layer i of the cells is layer i of an expert's placement; the embedding goes with the first, the softmax with the
+/// last.
 ExpertTag expertLayer(std::int64_t layer) {
     return {static_cast<int>(layer), -1};
 }

@@ -46,7 +46,8 @@ std::vector<TensorId> embedTokens(Net& net, const char* language, const Seq2SeqS
 }
 
 Attention::Attention(Net& net, std::span<const TensorId> outputs, const Seq2SeqShape& shape)
-    : m_net(net), m_isBahdanau(shape.bahdanau) {
+    : m_net(net)
+    , m_isBahdanau(shape.bahdanau) {
     const Net::Scope scope(net, "decoder/attention");
     m_values = pack(net, outputs);
     {
@@ -68,8 +69,7 @@ Attention::Attention(Net& net, std::span<const TensorId> outputs, const Seq2SeqS
 /// v . tanh(keys + W query + b)
 TensorId Attention::bahdanauScore(TensorId query) {
     const Dims keys = m_net.dims(m_keys);
-    const TensorId processed =
-        reshape(m_net, matMul(m_net, query, m_queryKernel), {keys[0], 1, keys[2]}, "ExpandDims");
+    const TensorId processed = reshape(m_net, matMul(m_net, query, m_queryKernel), {keys[0], 1, keys[2]}, "ExpandDims");
     const TensorId energy = tanh(m_net, add(m_net, add(m_net, m_keys, processed), m_bias));
     return reduceSum(m_net, mul(m_net, energy, m_v), 2);
 }

@@ -7,7 +7,8 @@ namespace {
 /// FLOPs and slots per parameter.
 struct UpdateRule {
     const char* type;
-    /// Of a gradient that has the rows of a table alone. TensorFlow 1 has no such kernel for Adam: it subtracts the step.
+    /// Of a gradient that has the rows of a table alone. TensorFlow 1 has no such kernel for Adam: it subtracts the
+    /// step.
     const char* sparseType;
     double flops;
     int slots;
@@ -15,10 +16,14 @@ struct UpdateRule {
 
 UpdateRule ruleOf(Optimizer optimizer) {
     switch (optimizer) {
-    case Optimizer::Sgd: return {"ApplyGradientDescent", "ScatterSub", 2.0, 0};
-    case Optimizer::Momentum: return {"ApplyMomentum", "SparseApplyMomentum", 4.0, 1};
-    case Optimizer::RmsProp: return {"ApplyRMSProp", "SparseApplyRMSProp", 10.0, 2};
-    case Optimizer::Adam: return {"ApplyAdam", "ScatterSub", 12.0, 2};
+    case Optimizer::Sgd:
+        return {"ApplyGradientDescent", "ScatterSub", 2.0, 0};
+    case Optimizer::Momentum:
+        return {"ApplyMomentum", "SparseApplyMomentum", 4.0, 1};
+    case Optimizer::RmsProp:
+        return {"ApplyRMSProp", "SparseApplyRMSProp", 10.0, 2};
+    case Optimizer::Adam:
+        return {"ApplyAdam", "ScatterSub", 12.0, 2};
     }
     return {"ApplyGradientDescent", "ScatterSub", 2.0, 0};
 }
@@ -30,7 +35,8 @@ struct Target {
     TensorId indices; ///< valid for a sparse gradient
 };
 
-TensorId joined(Net& net, const std::vector<TensorId>& parts, const char* name, const char* dtype, const std::string& key) {
+TensorId joined(Net& net, const std::vector<TensorId>& parts, const char* name, const char* dtype,
+                const std::string& key) {
     if (parts.size() == 1)
         return parts.front();
     Dims dims = net.dims(parts.front());
@@ -59,7 +65,9 @@ TensorId clipFactor(Net& net, const std::vector<Target>& targets) {
     for (const Target& target : targets) {
         const Net::Scope scope(net, target.variable.key);
         const Net::Expert expert(net, target.variable.expert);
-        OpSpec norm{.type = "L2Loss", .inputs = {target.gradient}, .flops = 2.0 * net.elements(target.gradient),
+        OpSpec norm{.type = "L2Loss",
+                    .inputs = {target.gradient},
+                    .flops = 2.0 * net.elements(target.gradient),
                     .colocation = target.variable.key};
         norm.outputs.push_back({{}});
         norms.push_back(net.emitValue(std::move(norm)));
@@ -82,7 +90,10 @@ void update(Net& net, const Target& target, TensorId factor, const UpdateRule& r
     const std::string& key = target.variable.key;
     TensorId gradient = target.gradient;
     if (factor.isValid()) {
-        OpSpec scaled{.type = "Mul", .name = "clip", .inputs = {gradient, factor}, .flops = net.elements(gradient),
+        OpSpec scaled{.type = "Mul",
+                      .name = "clip",
+                      .inputs = {gradient, factor},
+                      .flops = net.elements(gradient),
                       .colocation = key};
         scaled.outputs.push_back({net.dims(gradient)});
         gradient = net.emitValue(std::move(scaled));

@@ -20,7 +20,9 @@ struct XlShape {
 
 class TransformerXl {
 public:
-    TransformerXl(Net& net, const XlShape& shape) : m_net(net), m_shape(shape) {}
+    TransformerXl(Net& net, const XlShape& shape)
+        : m_net(net)
+        , m_shape(shape) {}
     TensorId build();
 
 private:
@@ -103,7 +105,8 @@ TensorId TransformerXl::positionScores(const Heads& heads, TensorId positionRows
         const Net::Scope projection(m_net, "r");
         rows = dense(m_net, positionRows, base.heads * width, false);
     }
-    rows = transpose(m_net, reshape(m_net, rows, {m_shape.keys(), base.heads, width}), std::array<std::size_t, 3>{1, 0, 2});
+    rows = transpose(m_net, reshape(m_net, rows, {m_shape.keys(), base.heads, width}),
+                     std::array<std::size_t, 3>{1, 0, 2});
     TensorId query = biased(heads.query, "r_r_bias");
     query = transpose(m_net, query, std::array<std::size_t, 4>{1, 0, 2, 3});
     query = reshape(m_net, query, {base.heads, base.batch * base.steps, width});
@@ -176,7 +179,8 @@ TensorId TransformerXl::build() {
 } // namespace
 
 WorkloadInfo transformerXlInfo() {
-    WorkloadInfo info{"transformer_xl", "Transformer-XL", "Language model: attention with a memory and relative positions.", {}};
+    WorkloadInfo info{
+        "transformer_xl", "Transformer-XL", "Language model: attention with a memory and relative positions.", {}};
     TransformerShape shape;
     shape.layers = 2;
     shape.steps = 256;

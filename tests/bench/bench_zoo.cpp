@@ -49,8 +49,8 @@ int main(int argc, char** argv) {
         return 0;
     for (const zoo::WorkloadInfo& info : zoo::workloads())
         measure("zoo:" + info.name);
-    for (const char* spec : {"zoo:rnnlm?layers=8", "zoo:gnmt?layers=4", "zoo:gnmt?layers=8", "zoo:gnmt?layers=8&level=L0",
-                             "zoo:gnmt?layers=8&level=L2"})
+    for (const char* spec : {"zoo:rnnlm?layers=8", "zoo:gnmt?layers=4", "zoo:gnmt?layers=8",
+                             "zoo:gnmt?layers=8&level=L0", "zoo:gnmt?layers=8&level=L2"})
         measure(spec);
     return 0;
 }

@@ -100,7 +100,8 @@ private Q_SLOTS:
         QVERIFY2(within(products, forward, 0.01), qPrintable(QString::number(products)));
     }
 
-    /// Nodes per cell and time step as a second difference over layers and steps: two more layers of NMT are four cells.
+    /// Nodes per cell and time step as a second difference over layers and steps: two more layers of NMT are four
+    /// cells.
     void cellsHaveTheirOps_data() {
         QTest::addColumn<QString>("options");
         QTest::addColumn<int>("ops");
@@ -133,8 +134,10 @@ private Q_SLOTS:
                                     {24.0, 42.1, 78.4, 30.0, 52.6, 97.9}};
         for (int level = 0; level < 3; ++level) {
             for (int i = 0; i < 6; ++i) {
-                const QString spec =
-                    QStringLiteral("zoo:gnmt?level=L%1&layers=%2&steps=%3").arg(level).arg(2 << i % 3).arg(40 + i / 3 * 10);
+                const QString spec = QStringLiteral("zoo:gnmt?level=L%1&layers=%2&steps=%3")
+                                         .arg(level)
+                                         .arg(2 << i % 3)
+                                         .arg(40 + i / 3 * 10);
                 QTest::newRow(qPrintable(spec)) << spec << table[level][i] * 1e3;
             }
         }
@@ -153,7 +156,8 @@ private Q_SLOTS:
         QVERIFY2(count >= 50'000 && count <= 60'000, qPrintable(QString::number(count)));
     }
 
-    /// HDP's published op counts grow by 4,639 per cell from 2 to 4 and from 4 to 8 layers: a graph of TensorFlow 1 itself.
+    /// HDP's published op counts grow by 4,639 per cell from 2 to 4 and from 4 to 8 layers: a graph of TensorFlow 1
+    /// itself.
     void aCellIsAsLargeAsHdps() {
         const auto count = [](int layers) {
             return static_cast<double>(opCount(QStringLiteral("zoo:gnmt?level=L2&layers=%1").arg(layers)));
@@ -255,7 +259,8 @@ private Q_SLOTS:
             QVERIFY2(count == 1, name.c_str());
         QCOMPARE(static_cast<int>(seenLayers.size()), layers);
         QCOMPARE(*seenLayers.rbegin(), layers - 1);
-        QVERIFY2(untagged <= 6, qPrintable(QString::number(untagged))); // clipping by the global norm, the first gradient
+        QVERIFY2(untagged <= 6,
+                 qPrintable(QString::number(untagged))); // clipping by the global norm, the first gradient
         if (training) {
             const double ratio = phaseFlops(*graph, Phase::Backward) / phaseFlops(*graph, Phase::Forward);
             QVERIFY2(ratio > 1.8 && ratio < 2.1, qPrintable(QString::number(ratio)));
@@ -266,9 +271,10 @@ private Q_SLOTS:
     /// gradients and gradients of functions have one shape throughout.
     void gradientsHaveTheShapeOfTheirVariables_data() {
         QTest::addColumn<QString>("spec");
-        for (const char* spec : {"zoo:gnmt?steps=3&level=L0", "zoo:gnmt?steps=3&level=L1", "zoo:nmt?steps=3&attention=luong&level=L2",
-                                 "zoo:transformer_xl?level=L0", "zoo:transformer_xl?level=L2", "zoo:gpt2?level=L1&layers=1",
-                                 "zoo:bert?level=L0&layers=1", "zoo:bert?level=L1&layers=1", "zoo:enas_ptb?steps=3"})
+        for (const char* spec :
+             {"zoo:gnmt?steps=3&level=L0", "zoo:gnmt?steps=3&level=L1", "zoo:nmt?steps=3&attention=luong&level=L2",
+              "zoo:transformer_xl?level=L0", "zoo:transformer_xl?level=L2", "zoo:gpt2?level=L1&layers=1",
+              "zoo:bert?level=L0&layers=1", "zoo:bert?level=L1&layers=1", "zoo:enas_ptb?steps=3"})
             QTest::newRow(spec) << QString(spec);
     }
 
@@ -289,7 +295,8 @@ private Q_SLOTS:
             for (const Edge& edge : edges)
                 QVERIFY2(graph->tensor(edge.tensor).dims == graph->tensor(edges[0].tensor).dims, op.name.c_str());
             if (!isApply)
-                QVERIFY2(graph->tensor(edges[0].tensor).dims == graph->tensor(graph->outputs(OpId(i))[0]).dims, op.name.c_str());
+                QVERIFY2(graph->tensor(edges[0].tensor).dims == graph->tensor(graph->outputs(OpId(i))[0]).dims,
+                         op.name.c_str());
         }
         QVERIFY(updates > 10 && sums > 10);
     }
@@ -354,7 +361,9 @@ private Q_SLOTS:
     void expertPlacementsFit_data() {
         QTest::addColumn<QString>("spec");
         QTest::addColumn<QString>("devices");
-        const auto row = [](const char* spec, const char* devices) { QTest::newRow(spec) << QString(spec) << QString(devices); };
+        const auto row = [](const char* spec, const char* devices) {
+            QTest::newRow(spec) << QString(spec) << QString(devices);
+        };
         row("zoo:rnnlm?level=L0", "2xP100");
         row("zoo:rnnlm?layers=8&level=L0", "8xP100");
         row("zoo:gnmt?level=L0", "2xP100");
@@ -371,8 +380,8 @@ private Q_SLOTS:
     void expertPlacementsFit() {
         QFETCH(QString, spec);
         QFETCH(QString, devices);
-        const auto problem = PlacementProblem::compile(emitted(spec.toStdString()), *devicePreset(devices.toStdString()),
-                                                       GroupingOptions{}, SimOptions{});
+        const auto problem = PlacementProblem::compile(
+            emitted(spec.toStdString()), *devicePreset(devices.toStdString()), GroupingOptions{}, SimOptions{});
         QVERIFY(problem);
         JobContext context;
         const auto placed = ExpertPlacer().place(*problem, {}, context, {});
@@ -385,21 +394,36 @@ private Q_SLOTS:
     void badOptionsAreExplained_data() {
         QTest::addColumn<QString>("spec");
         QTest::addColumn<QString>("part");
-        QTest::newRow("one layer") << "zoo:gnmt?layers=1" << "layers=1";
-        QTest::newRow("odd layers") << "zoo:nmt?layers=3" << "layers=3";
-        QTest::newRow("attention") << "zoo:nmt?attention=self" << "attention=self: must be one of bahdanau, luong";
-        QTest::newRow("too many cell steps") << "zoo:gnmt?layers=64&steps=1000" << "129,000 cell steps";
-        QTest::newRow("index") << "zoo:enas_ptb?index=32" << "index=32: must be a whole number from 0 to 31";
-        QTest::newRow("family index") << "zoo:nmt_family?index=-1" << "index=-1";
-        QTest::newRow("family has no steps") << "zoo:nmt_family?steps=4" << "no option \"steps\"";
-        QTest::newRow("cell") << "zoo:enas_ptb?cell=worst" << "cell=worst";
-        QTest::newRow("heads") << "zoo:gpt2?heads=5" << "heads=5: must divide width=768";
-        QTest::newRow("positions") << "zoo:gpt2?steps=1025" << "1,024";
-        QTest::newRow("predictions") << "zoo:bert?steps=16" << "predictions=20: must be at most steps=16";
-        QTest::newRow("head") << "zoo:bert?head=none" << "head=none: must be one of pretraining, classifier";
-        QTest::newRow("optimizer") << "zoo:transformer_xl?optimizer=lamb" << "optimizer=lamb";
-        QTest::newRow("level") << "zoo:gnmt?level=3" << "level=3";
-        QTest::newRow("memory") << "zoo:transformer_xl?memory=-1" << "memory=-1";
+        QTest::newRow("one layer") << "zoo:gnmt?layers=1"
+                                   << "layers=1";
+        QTest::newRow("odd layers") << "zoo:nmt?layers=3"
+                                    << "layers=3";
+        QTest::newRow("attention") << "zoo:nmt?attention=self"
+                                   << "attention=self: must be one of bahdanau, luong";
+        QTest::newRow("too many cell steps") << "zoo:gnmt?layers=64&steps=1000"
+                                             << "129,000 cell steps";
+        QTest::newRow("index") << "zoo:enas_ptb?index=32"
+                               << "index=32: must be a whole number from 0 to 31";
+        QTest::newRow("family index") << "zoo:nmt_family?index=-1"
+                                      << "index=-1";
+        QTest::newRow("family has no steps") << "zoo:nmt_family?steps=4"
+                                             << "no option \"steps\"";
+        QTest::newRow("cell") << "zoo:enas_ptb?cell=worst"
+                              << "cell=worst";
+        QTest::newRow("heads") << "zoo:gpt2?heads=5"
+                               << "heads=5: must divide width=768";
+        QTest::newRow("positions") << "zoo:gpt2?steps=1025"
+                                   << "1,024";
+        QTest::newRow("predictions") << "zoo:bert?steps=16"
+                                     << "predictions=20: must be at most steps=16";
+        QTest::newRow("head") << "zoo:bert?head=none"
+                              << "head=none: must be one of pretraining, classifier";
+        QTest::newRow("optimizer") << "zoo:transformer_xl?optimizer=lamb"
+                                   << "optimizer=lamb";
+        QTest::newRow("level") << "zoo:gnmt?level=3"
+                               << "level=3";
+        QTest::newRow("memory") << "zoo:transformer_xl?memory=-1"
+                                << "memory=-1";
     }
 
     void badOptionsAreExplained() {
