@@ -21,7 +21,7 @@ struct ConvertOptions {
 /// The device set named with --devices, else one made of the names that the placement file lists.
 Result<DeviceSet> devicesFor(const ConvertOptions& options, const formats::PlacementFile& placement) {
     if (!options.devices.empty())
-        return openDevices(options.devices);
+        return openDevices(options.devices, options.graph.spec);
     std::vector<Device> devices;
     for (const std::string& name : placement.devices) {
         Device device;

@@ -36,7 +36,7 @@ Result<int> runList(const Cli& cli) {
 }
 
 Result<int> runShow(const Cli& cli, const std::string& name) {
-    PW_TRY(const DeviceSet set, openDevices(name));
+    PW_TRY(const DeviceSet set, openDevices(name, {}));
     const Json json = deviceSetJson(set);
     if (cli.json) {
         printJson(json);

@@ -126,7 +126,7 @@ Result<int> runInfo(const Cli& cli, const GraphInput& input, bool costs, const s
     json["devices"] = stats.devices;
     json["warnings"] = warningsJson(graph->warnings());
     if (costs) {
-        PW_TRY(const DeviceSet set, openDevices(devices));
+        PW_TRY(const DeviceSet set, openDevices(devices, input.spec));
         json["costs"] = costsJson(*graph, set);
     }
     if (cli.json) {

@@ -56,7 +56,7 @@ Result<GraphPtr> GraphInput::open(const Cli& cli) const {
 }
 
 void ProblemInput::addTo(CLI::App* app, bool withGroups) {
-    app->add_option("--devices,-d", devices, "preset name, 'local', or a device-set file")->required();
+    app->add_option("--devices,-d", devices, "preset name, 'local', 'file' (what the graph's file carries), or a device-set file")->required();
     app->add_option("--model", model, "simulator: links or reference")->capture_default_str();
     app->add_option("--memory-headroom", headroomPct, "keep this share of every device's memory free, in percent")
         ->capture_default_str();
@@ -67,7 +67,7 @@ void ProblemInput::addTo(CLI::App* app, bool withGroups) {
 }
 
 Result<ProblemPtr> ProblemInput::compile(const GraphPtr& graph, const std::string& graphFile) const {
-    PW_TRY(DeviceSet set, openDevices(devices));
+    PW_TRY(DeviceSet set, openDevices(devices, graphFile));
     const auto simModel = simModelFromName(model);
     if (!simModel)
         return fail(ErrorCode::Invalid, "no simulator model '" + model + "'; there are: links, reference", "--model");
@@ -106,13 +106,18 @@ Result<OpPlacement> applyPlacementFile(const formats::PlacementFile& file, const
     return placement;
 }
 
-Result<DeviceSet> openDevices(const std::string& spec) {
+Result<DeviceSet> openDevices(const std::string& spec, const std::string& graphFile) {
     if (auto preset = devicePreset(spec))
         return std::move(*preset);
     if (spec == "local")
         return localDevices();
-    if (spec == "file")
-        return fail(ErrorCode::Invalid, "this graph file carries no device set", "--devices file");
+    if (spec == "file") {
+        if (graphFile.empty() || graphFile.starts_with("zoo:"))
+            return fail(ErrorCode::Invalid, "there is no graph file to take a device set from", "--devices file");
+        return formats::loadDevicesOfGraph(graphFile);
+    }
+    if (const auto kind = formats::sniff(spec); kind && *kind == formats::FileKind::Graph)
+        return formats::loadDevicesOfGraph(spec);
     auto loaded = formats::loadDeviceSet(spec);
     if (!loaded && loaded.error().code == ErrorCode::NotFound)
         return fail(ErrorCode::NotFound, "no such preset or file; presets: " + joined(devicePresetNames()), "--devices",

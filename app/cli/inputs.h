@@ -39,8 +39,9 @@ Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, const std::m
 /// A placement file's devices for each op; errors name the file, misses become warnings.
 Result<OpPlacement> applyPlacementFile(const formats::PlacementFile& file, const std::string& path, const OpGraph& graph,
                                        const DeviceSet& devices, std::vector<Warning>& warnings);
-/// A preset name, "local", "file", or a path.
-Result<DeviceSet> openDevices(const std::string& spec);
+/// A preset name, "local", "file" (the set that the file of the graph, `graphFile`, carries), or the path of a device set
+/// or of a graph file that carries one.
+Result<DeviceSet> openDevices(const std::string& spec, const std::string& graphFile);
 /// This machine as LibTorch sees it: the CPU and every CUDA device, links over the host.
 Result<DeviceSet> localDevices();
 Result<std::map<std::string, std::string>> parseSettings(const std::vector<std::string>& pairs);

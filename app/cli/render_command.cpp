@@ -45,7 +45,7 @@ Result<int> runRender(const Cli& cli, RenderCommandOptions options) {
         PW_CHECK(renderPicture(graph, nullptr, nullptr, options.picture, options.output));
     } else {
         PW_TRY(const auto file, formats::loadPlacement(options.placement));
-        PW_TRY(const DeviceSet devices, options.devices.empty() ? namedDevices(file) : openDevices(options.devices));
+        PW_TRY(const DeviceSet devices, options.devices.empty() ? namedDevices(file) : openDevices(options.devices, options.graph.spec));
         std::vector<Warning> warnings;
         PW_TRY(const OpPlacement placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
         reportWarnings(cli, warnings);
