@@ -109,7 +109,36 @@ void setAttribute(Op& op, std::size_t from, std::string_view key, JsonValue valu
         op.attributes.emplace_back(key, asText(value));
 }
 
-Result<GraphBuilder> readGraph(JsonValue value, const JsonPath& path, int depth);
+/// What a graph may take in memory. A record costs a few hundred bytes but may have three in the file ("{},"): honest files
+/// stay far below this, and the free part is for small ones.
+class MemoryBudget {
+public:
+    explicit MemoryBudget(std::size_t textBytes)
+        : m_left(kFreeBytes + kTimesText * static_cast<std::int64_t>(textBytes)) {}
+
+    Status take(std::size_t bytes, const JsonPath& path) {
+        m_left -= static_cast<std::int64_t>(bytes);
+        if (m_left >= 0)
+            return {};
+        return fail(ErrorCode::TooLarge, "holds so many tiny records that they would take more than " +
+                                             std::to_string(kTimesText) + " times its size in memory",
+                    path.toString());
+    }
+
+    static constexpr std::size_t kOp = sizeof(Op) + 64;
+    static constexpr std::size_t kOutput = sizeof(Tensor) + 16;
+    static constexpr std::size_t kInput = sizeof(Edge) + 16;
+    static constexpr std::size_t kAttribute = 2 * sizeof(std::string) + 32;
+    static constexpr std::size_t kBody = sizeof(OpGraph) + 512;
+
+private:
+    static constexpr std::int64_t kFreeBytes = 32 << 20;
+    static constexpr std::int64_t kTimesText = 8;
+
+    std::int64_t m_left;
+};
+
+Result<GraphBuilder> readGraph(JsonValue value, const JsonPath& path, int depth, MemoryBudget& budget);
 
 /// Where an input comes from, before the names are looked up.
 struct InputRef {
@@ -125,9 +154,10 @@ public:
     using GraphMembers = Members<kGraphKeys.size()>;
     using OpMembers = Members<kOpKeys.size()>;
 
-    GraphReader(std::string name, int depth)
+    GraphReader(std::string name, int depth, MemoryBudget& budget)
         : m_builder(std::move(name), "json")
-        , m_depth(depth) {}
+        , m_depth(depth)
+        , m_budget(budget) {}
 
     GraphBuilder& builder() { return m_builder; }
 
@@ -137,7 +167,10 @@ public:
         if (!graph[GraphKey::Ops].isPresent())
             return fail(ErrorCode::Parse, "missing", graph.pathOf(GraphKey::Ops).toString());
         std::size_t count = 0;
-        PW_CHECK(graph.forEach(GraphKey::Ops, [&](JsonValue, const JsonPath&) { return ++count, Status(); }));
+        PW_CHECK(graph.forEach(GraphKey::Ops, [&](JsonValue, const JsonPath& path) {
+            ++count;
+            return m_budget.take(MemoryBudget::kOp, path);
+        }));
         m_builder.reserve(count);
         m_byName.reserve(count);
         m_inputs.reserve(count);
@@ -180,6 +213,7 @@ private:
         const std::size_t own = op.attributes.size();
         for (const auto& [key, member] : unknown)
             setAttribute(op, own, key, member);
+        PW_CHECK(m_budget.take(op.attributes.size() * MemoryBudget::kAttribute, path));
         PW_CHECK(readBodies(members, op));
         const OpId id = m_builder.addOp(std::move(op));
         if (!name.empty())
@@ -261,7 +295,8 @@ private:
             const JsonPath graphPath = body.pathOf(BodyKey::Graph);
             if (!body[BodyKey::Graph].isPresent())
                 return fail(ErrorCode::Parse, "missing", graphPath.toString());
-            PW_TRY(GraphBuilder builder, readGraph(body[BodyKey::Graph], graphPath, m_depth + 1));
+            PW_CHECK(m_budget.take(MemoryBudget::kBody, graphPath));
+            PW_TRY(GraphBuilder builder, readGraph(body[BodyKey::Graph], graphPath, m_depth + 1, m_budget));
             PW_TRY(GraphPtr graph, std::move(builder).build());
             op.bodies.push_back({std::string(name), std::move(graph)});
             return {};
@@ -270,6 +305,7 @@ private:
 
     Status readOutput(JsonValue value, const JsonPath& path, OpId id) {
         using OutputMembers = Members<kOutputKeys.size()>;
+        PW_CHECK(m_budget.take(MemoryBudget::kOutput, path));
         PW_TRY(const OutputMembers output, OutputMembers::read(kOutputKeys, value, path, kIgnore));
         Tensor tensor;
         PW_TRY(tensor.dtype, output.text(OutputKey::Dtype));
@@ -301,6 +337,7 @@ private:
         std::size_t i = 0;
         return inputs.forEachElement([&](JsonValue input) -> Status {
             const JsonPath inputPath = path.element(i++);
+            PW_CHECK(m_budget.take(MemoryBudget::kInput, inputPath));
             PW_TRY(const InputRef ref, readInputRef(input, inputPath));
             return addInput(ref, consumer, inputPath);
         });
@@ -387,11 +424,12 @@ private:
 
     GraphBuilder m_builder;
     int m_depth;
+    MemoryBudget& m_budget;
     std::unordered_map<std::string_view, OpId> m_byName; ///< the file's own names
     std::vector<JsonValue> m_inputs;                     ///< per op
 };
 
-Result<GraphBuilder> readGraph(JsonValue value, const JsonPath& path, int depth) {
+Result<GraphBuilder> readGraph(JsonValue value, const JsonPath& path, int depth, MemoryBudget& budget) {
     if (depth > kMaxBodyDepth)
         return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep",
                     path.toString());
@@ -400,7 +438,7 @@ Result<GraphBuilder> readGraph(JsonValue value, const JsonPath& path, int depth)
            GraphReader::GraphMembers::read(kGraphKeys, value, path,
                                            [&](std::string_view key, JsonValue) { unknown.push_back(key); }));
     PW_TRY(const std::string_view name, graph.text(GraphKey::Name));
-    GraphReader reader(std::string(name), depth);
+    GraphReader reader(std::string(name), depth, budget);
     for (const std::string_view key : unknown)
         reader.builder().addWarning("unknown_key", path.member(key).toString(), "ignored");
     PW_CHECK(reader.read(graph));
@@ -435,6 +473,7 @@ Status checkHeader(JsonValue root) {
     return {};
 }
 
+/// Fills in the file of an error.
 Result<GraphPtr> withFile(Result<GraphPtr> graph, const std::string& file) {
     if (!graph && graph.error().file.empty())
         graph.error().file = file;
@@ -446,7 +485,8 @@ Result<GraphPtr> withFile(Result<GraphPtr> graph, const std::string& file) {
 Result<GraphBuilder> readGraphJson(std::string_view json, const std::string& file) {
     PW_TRY(const JsonTape tape, JsonTape::parse(json, file));
     PW_CHECK(checkHeader(tape.root()));
-    return readGraph(tape.root(), JsonPath(), 0);
+    MemoryBudget budget(json.size());
+    return readGraph(tape.root(), JsonPath(), 0, budget);
 }
 
 Result<GraphPtr> importGraphJson(const Source& source, const LoadOptions&) {

@@ -42,6 +42,13 @@ std::string dimName(const onnx::ValueInfoProto& info, int axis) {
                                                            : info.name() + "[" + std::to_string(axis) + "]";
 }
 
+std::string listed(const std::vector<std::string>& names) {
+    std::string list;
+    for (const auto& name : names)
+        list += (list.empty() ? "" : ", ") + text::toValidUtf8(name);
+    return list;
+}
+
 /// Calls `visit` for each dimension that has no size, of everything whose type the model declares.
 template<class Visit>
 void forEachOpenDim(onnx::GraphProto& graph, const Visit& visit) {
@@ -71,16 +78,23 @@ void openNegativeDims(onnx::GraphProto& graph) {
 void applyDims(onnx::GraphProto& graph, const std::map<std::string, std::int64_t>& dims,
                std::vector<Warning>& warnings) {
     std::set<std::string> used;
+    std::vector<std::string> known;
     forEachOpenDim(graph, [&](const onnx::ValueInfoProto& info, int axis, onnx::TensorShapeProto::Dimension& dim) {
-        const auto found = dims.find(dimName(info, axis));
+        const std::string name = dimName(info, axis);
+        if (known.size() < kMaxListedDims && std::find(known.begin(), known.end(), name) == known.end())
+            known.push_back(name);
+        const auto found = dims.find(name);
         if (found == dims.end())
             return;
         dim.set_dim_value(found->second);
         used.insert(found->first);
     });
     for (const auto& [name, value] : dims) {
-        if (used.count(name) == 0)
-            warnings.push_back({"unknown_dim", name, "the model has no dimension of this name"});
+        if (used.count(name) != 0)
+            continue;
+        warnings.push_back({"unknown_dim", name,
+                            known.empty() ? "the model has no dimension that is not fixed"
+                                          : "the model has no dimension of this name (there are: " + listed(known) + ")"});
     }
 }
 
@@ -169,14 +183,11 @@ void warnAboutSizes(const onnx::GraphProto& graph, const TypeTable& types, std::
         }
     }
     if (dynamic > 0) {
-        std::string list;
-        for (const auto& name : names)
-            list += (list.empty() ? "" : ", ") + name;
         warnings.push_back(
             {"dynamic_dims", "",
              std::to_string(dynamic) + " outputs have dimensions that are not fixed; they count as 1" +
                  (names.empty() ? std::string()
-                                : ". Set them: --dim " + names.front() + "=N (there are: " + list + ")")});
+                                : ". Set them: --dim " + names.front() + "=N (there are: " + listed(names) + ")")});
     }
     if (unknown > 0)
         warnings.push_back(

@@ -2,10 +2,13 @@
 
 #include "core/base/text.h"
 #include "core/formats/csv.h"
+#include "core/formats/device_maps.h"
+#include "core/formats/device_names.h"
 #include "core/formats/published.h"
 #include "core/formats/recognise.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace pw::formats {
@@ -79,29 +82,14 @@ Result<PlacementFile> readPlacementCsv(std::string_view text) {
     return file;
 }
 
-std::string deviceNames(const DeviceSet& devices) {
-    std::string names;
-    for (const Device& device : devices.devices())
-        names += (names.empty() ? "" : ", ") + device.name;
-    return names;
-}
-
-Result<DeviceId> findDevice(const DeviceSet& devices, const std::string& name, const std::string& where) {
-    const auto found = devices.find(name);
-    if (!found)
-        return fail(ErrorCode::Invalid, "there is no device \"" + name + "\" (there are: " + deviceNames(devices) + ")",
-                    where);
-    return *found;
-}
-
 void warnAboutMisses(const PlacementFile& file, const OpGraph& graph, std::size_t misses,
                      std::vector<Warning>& warnings) {
     const bool otherGraph = !file.graphHash.empty() && file.graphHash != graph.hash();
     if (!otherGraph && misses == 0)
         return;
     const std::string of = text::grouped(static_cast<std::int64_t>(misses)) + " of " +
-                           text::grouped(static_cast<std::int64_t>(file.assignment.size())) +
-                           " named ops are not in this graph";
+                           text::grouped(static_cast<std::int64_t>(file.assignment.size() + file.scopes.size())) +
+                           (file.scopes.empty() ? " named ops are not in this graph" : " named modules are not in this graph");
     warnings.push_back({otherGraph ? "other_graph" : "unknown_op", file.graphName,
                         otherGraph ? "the placement was made for another graph; applied by name, " + of : of});
 }
@@ -119,6 +107,12 @@ Result<PlacementFile> loadPlacement(const std::string& path) {
         file = readDnnPartitioningSplit(JsonObject(document, {}));
     } else if (format == Format::PipeDream) {
         file = readPipeDreamStages(content);
+    } else if (format == Format::OrtAssignment) {
+        PW_TRY(const Json document, parseJson(content, path));
+        file = readOrtAssignment(document);
+    } else if (format == Format::DeviceMap) {
+        PW_TRY(const Json document, parseJson(content, path));
+        file = readDeviceMap(JsonObject(document, {}));
     } else if (!trimmed.empty() && trimmed.front() == '{') {
         PW_TRY(const Json document, parseDocument(content, "placewright-placement", path));
         file = readPlacementJson(JsonObject(document, {}));
@@ -127,8 +121,29 @@ Result<PlacementFile> loadPlacement(const std::string& path) {
     } else {
         file = fail(ErrorCode::Parse, "is neither a placement in JSON nor a table \"op,device\"");
     }
-    if (!file)
+    if (file)
+        shortenTfDevices(*file);
+    else
         file.error().file = path;
+    return file;
+}
+
+Result<PlacementFile> placementOfGraph(const OpGraph& graph) {
+    PlacementFile file;
+    file.graphName = graph.name();
+    file.graphHash = graph.hash();
+    file.restOnFirstDevice = true;
+    std::set<std::string> devices;
+    for (const Op& op : graph.ops()) {
+        if (op.device.empty())
+            continue;
+        file.assignment.emplace(op.name, op.device);
+        if (devices.insert(op.device).second && file.devices.size() < 1024)
+            file.devices.push_back(op.device);
+    }
+    if (file.assignment.empty())
+        return fail(ErrorCode::NotFound, "the graph's file gives no op a device");
+    shortenTfDevices(file);
     return file;
 }
 
@@ -163,31 +178,72 @@ private:
 
 } // namespace
 
+namespace {
+
+/// What is left without a device by names and module paths.
+Status placeRest(const PlacementFile& file, const OpGraph& graph, std::vector<DeviceId>& placement,
+                 std::vector<Warning>& warnings) {
+    std::size_t rest = 0;
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+        if (placement[i].isValid())
+            continue;
+        if (!file.restOnFirstDevice)
+            return fail(ErrorCode::Invalid, "has no device and there is no default",
+                        "op \"" + graph.op(OpId(i)).name + "\"");
+        placement[i] = DeviceId(0);
+        ++rest;
+    }
+    if (rest > 0)
+        warnings.push_back({"unplaced_ops", "", text::grouped(static_cast<std::int64_t>(rest)) +
+                                                    " ops have no device there and take the first one"});
+    return {};
+}
+
+/// Places the ops that have no device yet by the file's module paths; counts paths that lead to no op.
+Result<std::size_t> placeByScopes(const PlacementFile& file, const OpGraph& graph, DeviceFinder& finder,
+                                  std::vector<DeviceId>& placement) {
+    ScopeMap scopes(file.scopes);
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+        const std::string* device = placement[i].isValid() ? nullptr : scopes.find(graph, OpId(i));
+        if (device != nullptr) {
+            PW_TRY(placement[i], finder.find(*device, "op \"" + graph.op(OpId(i)).name + "\""));
+        }
+    }
+    return scopes.unusedCount();
+}
+
+} // namespace
+
 Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
                                              std::vector<Warning>& warnings) {
-    DeviceId fallback;
-    if (file.defaultDevice) {
-        PW_TRY(fallback, findDevice(devices, *file.defaultDevice, "default"));
-    }
-    std::vector<DeviceId> placement(graph.opCount(), fallback);
+    DeviceFinder finder(devices, file);
+    std::vector<DeviceId> placement(graph.opCount());
     std::size_t misses = 0;
     const NamedOps ops(graph, file.nameAttribute);
     for (const auto& [op, device] : file.assignment) {
-        PW_TRY(const DeviceId id, findDevice(devices, device, "op \"" + op + "\""));
+        PW_TRY(const DeviceId id, finder.find(device, "op \"" + op + "\""));
         if (const auto found = ops.find(op))
             placement[found->index()] = id;
         else
             ++misses;
     }
-    if (!file.assignment.empty() && misses == file.assignment.size() && graph.opCount() > 0) {
+    if (!file.scopes.empty()) {
+        PW_TRY(const std::size_t unused, placeByScopes(file, graph, finder, placement));
+        misses += unused;
+    }
+    const std::size_t named = file.assignment.size() + file.scopes.size();
+    if (named > 0 && misses == named && graph.opCount() > 0) {
         return fail(ErrorCode::Invalid, "none of the " + text::grouped(static_cast<std::int64_t>(misses)) +
-                                            " ops of the placement is in graph \"" + graph.name() + "\"");
+                                            (file.scopes.empty() ? " ops" : " modules") + " of the placement is in graph \"" +
+                                            graph.name() + "\"");
     }
-    for (std::size_t i = 0; i < placement.size(); ++i) {
-        if (!placement[i].isValid())
-            return fail(ErrorCode::Invalid, "has no device and there is no default",
-                        "op \"" + graph.op(OpId(i)).name + "\"");
+    if (file.defaultDevice) {
+        PW_TRY(const DeviceId fallback, finder.find(*file.defaultDevice, "default"));
+        std::replace(placement.begin(), placement.end(), DeviceId(), fallback);
     }
+    PW_CHECK(placeRest(file, graph, placement, warnings));
+    if (finder.usedCpuForDisk())
+        warnings.push_back({"disk", "", "\"disk\" is no device that computes; its ops run on the CPU"});
     warnAboutMisses(file, graph, misses, warnings);
     return placement;
 }
@@ -199,8 +255,10 @@ PlacementFile makePlacementFile(const OpGraph& graph, const DeviceSet& devices, 
     file.graphHash = graph.hash();
     file.method = std::move(method);
     file.seed = seed;
-    for (const Device& device : devices.devices())
+    for (const Device& device : devices.devices()) {
         file.devices.push_back(device.name);
+        file.deviceKinds.push_back(device.kind);
+    }
     for (std::size_t i = 0; i < placement.size(); ++i)
         file.assignment.emplace(graph.op(OpId(i)).name, devices.device(placement[i]).name);
     return file;
@@ -233,13 +291,37 @@ std::string toPlacementJson(const PlacementFile& file) {
     return out + " }\n";
 }
 
-Status savePlacement(const PlacementFile& file, const std::string& path) {
-    if (!text::toLower(path).ends_with(".csv"))
-        return writeFileAtomically(path, toPlacementJson(file));
+namespace {
+
+Result<std::string> toCsv(const PlacementFile& file) {
     std::string out = "op,device\n";
     for (const auto& [op, device] : file.assignment)
         out += csvField(op) + "," + csvField(device) + "\n";
-    return writeFileAtomically(path, out);
+    return out;
+}
+
+} // namespace
+
+bool isPlacementPath(const std::string& path) {
+    const std::string lower = text::toLower(path);
+    for (const char* ending : {".placement.json", ".device_map.json", ".ort.json", ".csv"}) {
+        if (lower.ends_with(ending))
+            return true;
+    }
+    return false;
+}
+
+Status savePlacement(const PlacementFile& file, const std::string& path, const OpGraph* graph) {
+    const std::string lower = text::toLower(path);
+    auto content = lower.ends_with(".tf.csv")            ? toTfCsv(file)
+                   : lower.ends_with(".csv")             ? toCsv(file)
+                   : lower.ends_with(".device_map.json") ? toDeviceMap(file, graph)
+                   : lower.ends_with(".ort.json")        ? toOrtAssignment(file)
+                                                         : Result<std::string>(toPlacementJson(file));
+    if (!content && content.error().file.empty())
+        content.error().file = path;
+    PW_TRY(const std::string text, std::move(content));
+    return writeFileAtomically(path, text);
 }
 
 } // namespace pw::formats

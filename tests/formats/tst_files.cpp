@@ -137,6 +137,17 @@ private Q_SLOTS:
         QCOMPARE(back.pinned, std::vector<std::string>{"q"});
     }
 
+    void placementsHaveKnownEndings() {
+        const formats::PlacementFile file;
+        for (const char* name : {"p.xyz", "p", "p.json.txt"}) {
+            const Status saved = formats::savePlacement(file, m_folder.path(name));
+            QVERIFY(!saved && saved.error().code == ErrorCode::Unsupported);
+            QVERIFY(saved.error().message.find(".placement.json") != std::string::npos);
+            QVERIFY(!std::filesystem::exists(m_folder.path(name)));
+        }
+        QVERIFY(formats::savePlacement(file, m_folder.path("P.JSON")));
+    }
+
     void placementRules() {
         const GraphPtr graph = w2();
         const DeviceSet devices = twoGpus();
