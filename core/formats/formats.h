@@ -73,21 +73,32 @@ struct PlacementFile {
     std::optional<std::string> defaultDevice;
     std::map<std::string, std::string> assignment; ///< op name -> device name
     std::string nameAttribute; ///< the attribute of the graph's ops that `assignment` names them by; "" = by name
+    /// Module path -> device: for the ops below it that `assignment` does not name; the longest path counts, "" is all.
+    std::map<std::string, std::string> scopes;
+    std::vector<std::string> deviceKinds; ///< of `devices`; empty = as their names say
+    bool restOnFirstDevice = false;       ///< ops without a device take the set's first one, with a warning
     std::vector<std::string> pinned;
     std::string method;
     std::uint64_t seed = 0;
 };
 
-/// JSON, CSV `op,device`, a split of a dnn-partitioning workload, the stages of a partitioned PipeDream graph.
+/// JSON, CSV `op,device`, device strings of TensorFlow in either, a device_map of PyTorch and Accelerate, an assignment of
+/// ONNX Runtime, a split of a dnn-partitioning workload, the stages of a partitioned PipeDream graph.
 Result<PlacementFile> loadPlacement(const std::string& path);
-/// Device per op. Fails on unknown device names, on ops without a device, when nothing matches. A different graph hash
+/// The devices that the graph's own file gives its ops (Op::device). Fails with NotFound where it gives none.
+Result<PlacementFile> placementOfGraph(const OpGraph& graph);
+/// Device per op. A device is found by its name in the set, else "gpu:1" is the second one of kind gpu. Fails on unknown device names, on ops without a device, when nothing matches. A different graph hash
 /// is applied by name with a warning counting the misses.
 Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
                                              std::vector<Warning>& warnings);
 PlacementFile makePlacementFile(const OpGraph& graph, const DeviceSet& devices, std::span<const DeviceId> placement,
                                 std::string method, std::uint64_t seed);
 std::string toPlacementJson(const PlacementFile& file);
-Status savePlacement(const PlacementFile& file, const std::string& path); ///< .csv or JSON
+/// By ending: .csv; .tf.csv (device strings of TensorFlow); .device_map.json (of PyTorch and Accelerate; with `graph`, a scope
+/// whose ops share a device is one entry); .ort.json (assignment of ONNX Runtime); else placement JSON.
+Status savePlacement(const PlacementFile& file, const std::string& path, const OpGraph* graph = nullptr);
+/// True for the endings that stand for placements and not for graphs.
+bool isPlacementPath(const std::string& path);
 
 Result<DeviceSet> loadDeviceSet(const std::string& path);
 /// The device set that a graph's own file carries (published placement workloads do); NotFound where it has none.

@@ -158,6 +158,12 @@ const std::vector<FormatInfo>& knownFormats() {
         {"TorchScript", FileKind::Graph, {".pt", ".pth"}, true, false},
         {"Placewright placement", FileKind::Placement, {".placement.json"}, true, true},
         {"CSV placement (op,device)", FileKind::Placement, {".csv"}, true, true},
+        {"device_map of PyTorch and Accelerate", FileKind::Placement, {".device_map.json"}, true, true},
+        {"ONNX Runtime assignment", FileKind::Placement, {".ort.json"}, true, true},
+        {"CSV placement with TensorFlow's devices", FileKind::Placement, {".tf.csv"}, true, true},
+        {"profile: ONNX Runtime, Chrome trace, PyTorch", FileKind::Profile, {".json"}, true, false},
+        {"profile: TensorFlow RunMetadata, StepStats", FileKind::Profile, {".pb", ".pbtxt"}, true, false},
+        {"profile: CSV (op,us)", FileKind::Profile, {".csv"}, true, false},
         {"Placewright device set", FileKind::DeviceSet, {".devices.json"}, true, true},
     };
     return kFormats;

@@ -313,6 +313,12 @@ bool isPlacementPath(const std::string& path) {
 
 Status savePlacement(const PlacementFile& file, const std::string& path, const OpGraph* graph) {
     const std::string lower = text::toLower(path);
+    if (!lower.ends_with(".json") && !lower.ends_with(".csv")) {
+        return fail(ErrorCode::Unsupported,
+                    "cannot write a placement with this ending; there are .placement.json, .json, .csv, .tf.csv, "
+                    ".device_map.json, .ort.json",
+                    {}, path);
+    }
     auto content = lower.ends_with(".tf.csv")            ? toTfCsv(file)
                    : lower.ends_with(".csv")             ? toCsv(file)
                    : lower.ends_with(".device_map.json") ? toDeviceMap(file, graph)
