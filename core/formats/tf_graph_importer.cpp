@@ -18,7 +18,7 @@ namespace {
 using tf::Nodes;
 using tf::TensorType;
 
-constexpr std::size_t kMaxExpandedOps = 10'000'000; ///< why: functions that call functions grow exponentially
+constexpr std::size_t kMaxExpandedOps = 1'000'000; ///< why: functions that call functions grow exponentially
 constexpr std::size_t kMaxListedDims = 8;
 constexpr std::string_view kColocation = "loc:@";
 
@@ -102,6 +102,16 @@ Phase phaseOf(const tensorflow::NodeDef& node) {
                                                                                             : Phase::Forward;
 }
 
+/// TensorFlow keeps attributes in a map: their order in a file means nothing.
+std::vector<const tensorflow::AttrEntry*> attributesByKey(const tensorflow::NodeDef& node) {
+    std::vector<const tensorflow::AttrEntry*> entries;
+    entries.reserve(static_cast<std::size_t>(node.attr_size()));
+    for (const auto& entry : node.attr())
+        entries.push_back(&entry);
+    std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->key() < b->key(); });
+    return entries;
+}
+
 /// Unknown dimensions of a known rank count as 1.
 Tensor tensorOf(const TensorType& type) {
     Tensor tensor;
@@ -142,8 +152,9 @@ public:
             PW_CHECK(addBodies(i));
         }
         warnAboutInputs();
-        warnAboutSizes();
         if (m_function == nullptr) {
+            warnAboutSizes();
+            warnAboutUnusedDims();
             warnAboutDevices();
             countUncalledFunctions();
         }
@@ -198,9 +209,9 @@ private:
         op.colocation = std::move(colocation);
         if (const auto device = TfDevice::parse(node.device()); device && !device->wantedKind().empty())
             op.allowedKinds = {device->wantedKind()};
-        for (const auto& entry : node.attr()) {
-            if (std::string value = tf::attributeText(entry); !value.empty())
-                op.attributes.emplace_back(text::toValidUtf8(entry.key()), std::move(value));
+        for (const auto* entry : attributesByKey(node)) {
+            if (std::string value = tf::attributeText(*entry); !value.empty())
+                op.attributes.emplace_back(text::toValidUtf8(entry->key()), std::move(value));
         }
         // why not in functions: one function serves many calls; its constants are not the model's weights.
         if (m_function == nullptr)
@@ -242,12 +253,12 @@ private:
         const tensorflow::NodeDef& node = m_nodes[index];
         if (m_context.functions.count(node.op()) != 0)
             PW_CHECK(addBody(index, node.op(), "function"));
-        for (const auto& entry : node.attr()) {
-            if (entry.value().has_func())
-                PW_CHECK(addBody(index, entry.value().func().name(), entry.key()));
-            const auto& list = entry.value().list().func();
+        for (const auto* entry : attributesByKey(node)) {
+            if (entry->value().has_func())
+                PW_CHECK(addBody(index, entry->value().func().name(), entry->key()));
+            const auto& list = entry->value().list().func();
             for (int k = 0; k < list.size(); ++k)
-                PW_CHECK(addBody(index, list[k].name(), entry.key() + "[" + std::to_string(k) + "]"));
+                PW_CHECK(addBody(index, list[k].name(), entry->key() + "[" + std::to_string(k) + "]"));
         }
         return {};
     }
@@ -290,7 +301,8 @@ private:
         function.isOpen = false;
         function.height = body.height();
         for (const Warning& warning : function.graph->warnings())
-            m_builder.addWarning(warning.kind, function.graph->name() + "/" + warning.where, warning.detail);
+            m_builder.addWarning(warning.kind, function.graph->name() + (warning.where.empty() ? "" : "/") + warning.where,
+                                 warning.detail);
         return {};
     }
 
@@ -347,8 +359,6 @@ private:
             m_builder.addWarning("unknown_shape", "",
                                  "the shapes of " + std::to_string(unknown) +
                                      " outputs are not known; they count as 0 bytes");
-        if (m_function == nullptr)
-            warnAboutUnusedDims();
     }
 
     void warnAboutUnusedDims() {

@@ -147,34 +147,93 @@ private Q_SLOTS:
         QVERIFY(computeStats(**graph).devices == expected);
     }
 
-    void shapesAndWork_data() { addRows(); }
-    void shapesAndWork() {
+    /// One graph in several kinds of file.
+    void sameGraphSameHash_data() {
+        QTest::addColumn<QStringList>("files");
+        QTest::newRow("estimator") << QStringList{"tf/estimator_mnist/graph.pbtxt", "tf/estimator_mnist/model.ckpt-1.meta",
+                                                  "tf/estimator_mnist/events.out.tfevents.1476472047.localhost"};
+        QTest::newRow("guesslang") << QStringList{"tf/guesslang/graph.pbtxt", "tf/guesslang/model.ckpt-350000.meta"};
+        QTest::newRow("impala") << QStringList{"tf/impala/graph.pbtxt", "tf/impala/model.ckpt-90912640.meta"};
+    }
+    void sameGraphSameHash() {
+        QFETCH(QStringList, files);
+        const auto first = formats::loadGraph(pathOf(files.front()));
+        QVERIFY(first);
+        for (const QString& file : files) {
+            const auto graph = formats::loadGraph(pathOf(file));
+            QVERIFY(graph);
+            QCOMPARE((*graph)->hash(), (*first)->hash());
+        }
+    }
+
+    void roundTripThroughJson_data() { addRows(); }
+    void roundTripThroughJson() {
         QFETCH(QJsonObject, record);
         const auto graph = formats::loadGraph(pathOf(record["file"].toString()));
         QVERIFY(graph);
-        std::map<std::string, int> unknownTypes;
-        std::map<std::string, int> unknownWork;
-        int known = 0;
+        const auto back = formats::fromGraphJson(formats::toGraphJson(**graph));
+        QVERIFY2(back, back ? "" : back.error().toString().c_str());
+        QCOMPARE((*back)->hash(), (*graph)->hash());
+    }
+
+    /// Frozen graphs say no shapes; ours must be enough for the cost model.
+    void frozenGraphsHaveWork_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<double>("gflop");
+        // MobileNet V2 at 224 x 224 is known to take 0.30 billion multiply-adds [C].
+        QTest::newRow("mobilenet") << "tfjs/mobilenet_nhwc_model.json" << 0.602;
+        QTest::newRow("blazeface") << "tfjs/blazeface_model.json" << 0.0626;
+    }
+    void frozenGraphsHaveWork() {
+        QFETCH(QString, file);
+        QFETCH(double, gflop);
+        const auto graph = formats::loadGraph(pathOf(file));
+        QVERIFY(graph);
         double flops = 0.0;
         for (std::size_t i = 0; i < (*graph)->opCount(); ++i) {
-            for (const TensorId id : (*graph)->outputs(OpId(i))) {
-                if ((*graph)->tensor(id).shapeKnown)
-                    ++known;
-                else
-                    ++unknownTypes[(*graph)->op(OpId(i)).type];
-            }
             const OpWork work = opWork(**graph, OpId(i));
+            QVERIFY2(work.known, (*graph)->op(OpId(i)).name.c_str());
             flops += work.flops;
-            if (!work.known)
-                ++unknownWork[(*graph)->op(OpId(i)).type];
         }
-        std::string line;
-        for (const auto& [type, count] : unknownTypes)
-            line += " " + type + ":" + std::to_string(count);
-        std::string work;
-        for (const auto& [type, count] : unknownWork)
-            work += " " + type + ":" + std::to_string(count);
-        qInfo("%s: %d of %d shapes, %.4f GFLOP; unknown%s; no work%s", qPrintable(record["file"].toString()), known, int((*graph)->tensorCount()), flops / 1e9, line.c_str(), work.c_str());
+        QVERIFY2(std::abs(flops / 1e9 - gflop) < 0.01 * gflop, qPrintable(QString::number(flops)));
+    }
+
+    void costGraph() {
+        const auto graph = formats::loadGraph(pathOf("tf/regal_example_costgraph.pbtxt"));
+        QVERIFY2(graph, graph ? "" : graph.error().toString().c_str());
+        const GraphStats stats = computeStats(**graph);
+        QCOMPARE(stats.ops, std::size_t{5});
+        QCOMPARE(stats.edges, std::size_t{5});
+        QCOMPARE(stats.controlEdges, std::size_t{4});
+        QCOMPARE(stats.depth.value_or(0), std::size_t{3});
+        double cost = 0.0;
+        for (const Op& op : (*graph)->ops())
+            cost += op.costs.front().us;
+        QCOMPARE(cost, 163.0);
+    }
+
+    void whatIsNoGraph_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("word");
+        QTest::newRow("tensor") << "adversarial/tensor_not_model.pb" << "no format";
+        QTest::newRow("triton") << "adversarial/triton_config.pbtxt" << "Triton";
+        QTest::newRow("pointer") << "adversarial/git_lfs_pointer.onnx" << "git lfs pull";
+    }
+    void whatIsNoGraph() {
+        QFETCH(QString, file);
+        QFETCH(QString, word);
+        const auto graph = formats::loadGraph(pathOf(file));
+        QVERIFY(!graph);
+        QVERIFY2(graph.error().message.find(word.toStdString()) != std::string::npos, graph.error().toString().c_str());
+    }
+
+    /// Typically 0.05 s; the bound leaves room for a machine that does other things as well.
+    void largeModelsOpenFast() {
+        QElapsedTimer clock;
+        clock.start();
+        QVERIFY(formats::loadGraph(pathOf("tfjs/efficientdet_model.json")));
+        qInfo("efficientdet_model.json: %lld ms", clock.elapsed());
+        QVERIFY(clock.elapsed() < 2000);
     }
 };
 
