@@ -67,7 +67,7 @@ Result<GraphPtr> buildAmoebanetD(OptionReader& options) {
     shape.normal = normalCell();
     shape.reduction = reductionCell();
     shape.cells = options.integer("cells", 3, 300);
-    shape.channels = options.integer("width", 4, 4096);
+    shape.channels = options.integer("width", 16, 4096); // a bottleneck has a sixteenth at least
     shape.image = options.integer("image", 32, 2048);
     shape.batch = options.integer("batch", 1, 65536);
     setStem(shape, options.choice("form", {"torchgpipe", "tf"}) == 1);

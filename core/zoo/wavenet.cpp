@@ -144,7 +144,7 @@ Result<GraphPtr> buildWavenet(OptionReader& options) {
     Shape shape;
     shape.stacks = options.integer("stacks", 1, 64);
     shape.layersPerStack = options.integer("layers_per_stack", 1, 16);
-    shape.batch = options.integer("batch", 1, 65536);
+    shape.batch = options.integer("batch", 1, 4096);
     shape.samples = options.integer("samples", 1, 10'000'000);
     shape.residual = options.integer("residual", 1, 4096);
     shape.dilated = options.integer("dilated", 1, 4096);

@@ -154,6 +154,8 @@ private Q_SLOTS:
               "resnet50?batch=2", "resnet50?batch=2&variant=v1", "inception_v3?batch=2", "inception_v3?batch=2&aux=0",
               "wavenet?samples=2000", "wavenet?stacks=4&samples=2000&batch=2", "enas_cifar10?batch=8",
               "enas_cifar10?index=31", "enas_cifar10?cell=best&layers=15&filters=36&batch=144",
+              "amoebanet_d?cells=3&width=16&image=32&batch=1&aux=1&form=tf", "resnet50?image=32&classes=2&batch=1",
+              "enas_cifar10?layers=3&filters=2&batch=1", "enas_cifar10?space=macro&layers=3&filters=2&batch=1",
               "enas_cifar10?space=macro", "enas_cifar10?space=macro&layers=24&filters=96&batch=100&index=5"}) {
             for (const char* level : {"L0", "L1", "L2"}) {
                 for (const char* mode : {"training", "inference"}) {
@@ -191,10 +193,11 @@ private Q_SLOTS:
         for (const auto& [name, count] : updates)
             QVERIFY2(count == 1, name.c_str());
         const Totals totals = totalsOf(*graph);
-        if (training)
+        const bool isTiny = spec.contains("filters=2") || spec.contains("image=32"); // where products hardly count
+        if (training && !isTiny)
             QVERIFY2(totals.backward > 1.8 * totals.forward && totals.backward < 2.1 * totals.forward,
                      qPrintable(QString::number(totals.backward / totals.forward)));
-        else
+        if (!training)
             QCOMPARE(totals.backward, 0.0);
     }
 
@@ -393,6 +396,7 @@ private Q_SLOTS:
             QTest::newRow(spec) << QString(spec) << QString(part);
         };
         row("zoo:amoebanet_d?cells=2", "cells=2");
+        row("zoo:amoebanet_d?width=15", "width=15");
         row("zoo:amoebanet_d?form=jax", "form=jax");
         row("zoo:nasnet_a?config=huge", "config=huge");
         row("zoo:nasnet_a?aux=2", "aux=2");
