@@ -311,6 +311,31 @@ void Document::adoptStored(std::vector<PlacementEntry> entries) {
     }
 }
 
+int Document::copyPlacements(const std::string& fromGraph, const std::string& toGraph, int placement) {
+    int copied = -1;
+    const std::size_t count = m_placements.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (m_placements[i].graphHash != fromGraph || m_placements[i].live)
+            continue;
+        PlacementEntry entry = m_placements[i];
+        if (entry.id == placement)
+            copied = m_nextId;
+        entry.id = m_nextId++;
+        entry.graphHash = toGraph;
+        entry.evaluated = false; // the costs are others
+        entry.schedule.reset();
+        entry.scheduleKey.clear();
+        entry.run = entry.row = 0;
+        const bool manual = entry.method == QStringLiteral("manual");
+        const int id = entry.id;
+        m_placements.push_back(std::move(entry));
+        if (manual)
+            Q_EMIT manualPlacementEdited(id);
+    }
+    Q_EMIT placementsChanged();
+    return copied;
+}
+
 void Document::updatePlacement(int id, OpPlacementPtr ops, const Evaluation& evaluation) {
     PlacementEntry* entry = mutablePlacement(id);
     if (!entry)

@@ -106,6 +106,8 @@ public:
     /// Placements read from the project: those that are known already (same row) are left out; the best becomes current
     /// where nothing was.
     void adoptStored(std::vector<PlacementEntry> entries);
+    /// Copies the placements of one graph to another with the same ops. Returns the id that `placement` has there, or -1.
+    int copyPlacements(const std::string& fromGraph, const std::string& toGraph, int placement);
     /// A running training found a better one.
     void updatePlacement(int id, OpPlacementPtr ops, const Evaluation& evaluation);
     void setPlacementLive(int id, bool live);

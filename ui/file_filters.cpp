@@ -5,7 +5,6 @@
 #include <QObject>
 #include <QRegularExpression>
 
-#include <algorithm>
 #include <array>
 
 namespace pw::ui::filters {
@@ -39,10 +38,12 @@ QString line(const QString& title, const QStringList& patterns) {
     return QStringLiteral("%1 (%2)").arg(title, patterns.join(QLatin1Char(' ')));
 }
 
-bool hasEndingOf(const QString& file, const FormatInfo& format) {
-    return std::any_of(format.endings.begin(), format.endings.end(), [&](const std::string& ending) {
-        return file.endsWith(words::fromUtf8(ending), Qt::CaseInsensitive);
-    });
+/// The ending of `file` among those of `format`, empty if it has none of them.
+QString endingOf(const QString& file, const FormatInfo& format) {
+    for (const std::string& ending : format.endings)
+        if (file.endsWith(words::fromUtf8(ending), Qt::CaseInsensitive))
+            return words::fromUtf8(ending);
+    return {};
 }
 
 } // namespace
@@ -74,17 +75,21 @@ QString openFilter() {
 
 QString saveFilter(FileKind kind, const QString& source) {
     QStringList lines;
+    QString original;
     for (const FormatInfo& format : formats::knownFormats()) {
         if (format.kind != kind || !format.canWrite)
             continue;
-        const bool intoSource = format.needsSource;
-        if (intoSource && (source.isEmpty() || !hasEndingOf(source, format)))
+        if (format.needsSource) {
+            if (original.isEmpty())
+                original = endingOf(source, format);
             continue;
+        }
         QStringList patterns;
         addEndings(patterns, format);
-        const QString title = words::fromUtf8(format.title);
-        lines.append(line(intoSource ? QObject::tr("%1, the original with devices written in").arg(title) : title, patterns));
+        lines.append(line(words::fromUtf8(format.title), patterns));
     }
+    if (!original.isEmpty()) // several formats may share an ending; which one it is, the file itself says
+        lines.append(line(QObject::tr("The original with devices written in"), {QLatin1Char('*') + original}));
     return lines.join(QStringLiteral(";;"));
 }
 

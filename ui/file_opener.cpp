@@ -1,7 +1,9 @@
 #include "ui/file_opener.h"
 
 #include "core/formats/formats.h"
+#include "core/formats/profile.h"
 #include "core/zoo/zoo.h"
+#include "viz/theme/figures.h"
 
 #include <QFileInfo>
 
@@ -13,12 +15,28 @@ struct FileOpener::Loaded {
     formats::FileKind kind = formats::FileKind::Unknown;
     GraphPtr graph;
     std::optional<formats::PlacementFile> placement;
+    std::optional<formats::Profile> profile;
     std::optional<DeviceSet> devices;
+};
+
+/// The graph with the times of a profile, and how the two fitted.
+struct FileOpener::Overlaid {
+    GraphPtr graph;
+    formats::ProfileReport report;
+    QString format;
+    QStringList warnings;
 };
 
 namespace {
 
 const QLatin1String kZoo("zoo:");
+
+QStringList lines(const std::vector<Warning>& warnings) {
+    QStringList list;
+    for (const Warning& warning : warnings)
+        list.append(words::fromUtf8(warning.where.empty() ? warning.detail : warning.where + ": " + warning.detail));
+    return list;
+}
 
 Error withFile(Error error, const std::string& path) {
     if (error.file.empty() && !path.starts_with("zoo:"))
@@ -50,6 +68,10 @@ void FileOpener::openOne(const QString& path) {
               switch (content.kind) {
               case formats::FileKind::Placement: {
                   PW_TRY(content.placement, formats::loadPlacement(path));
+                  return content;
+              }
+              case formats::FileKind::Profile: {
+                  PW_TRY(content.profile, formats::loadProfile(path));
                   return content;
               }
               case formats::FileKind::DeviceSet: {
@@ -97,9 +119,9 @@ void FileOpener::start(const QString& source, const QString& name, Work work) {
     Q_EMIT started(handle, name);
 }
 
-/// A placement dropped together with its graph may be read first: it waits until all of them are there.
+/// A placement or profile dropped together with its graph may be read first: it waits until all of them are there.
 void FileOpener::arrived(const QString& source, Loaded loaded) {
-    if (loaded.placement && m_running > 0)
+    if ((loaded.placement || loaded.profile) && m_running > 0)
         m_waiting.emplace_back(source, std::make_shared<Loaded>(std::move(loaded)));
     else
         take(source, std::move(loaded));
@@ -119,6 +141,8 @@ void FileOpener::take(const QString& source, Loaded loaded) {
         m_document->setCurrentDevices(loaded.devices->hash());
     } else if (loaded.placement) {
         takePlacement(source, loaded);
+    } else if (loaded.profile) {
+        takeProfile(source, loaded);
     } else if (loaded.graph) {
         takeGraph(source, std::move(loaded.graph));
     }
@@ -169,12 +193,70 @@ void FileOpener::takePlacement(const QString& path, const Loaded& loaded) {
             entry.pinned.push_back(op->value());
     std::sort(entry.pinned.begin(), entry.pinned.end());
     m_document->addPlacement(std::move(entry), true);
-    QStringList details;
-    for (const Warning& warning : warnings)
-        details.append(words::fromUtf8(warning.where.empty() ? warning.detail : warning.where + ": " + warning.detail));
+    const QStringList details = lines(warnings);
     if (!warnings.empty())
         Q_EMIT noticed(tr("Placement applied with warnings"), words::fromUtf8(warnings.front().detail),
                        details.size() > 1 ? details : QStringList());
+}
+
+/// Graphs are immutable and their hash covers costs, so the measured one is a graph of its own, beside the one it came from.
+void FileOpener::takeProfile(const QString& path, const Loaded& loaded) {
+    const GraphEntry* entry = m_document->currentGraph();
+    const GraphPtr graph = m_document->graph();
+    if (!graph) {
+        Q_EMIT failed({ErrorCode::Invalid, "a profile needs the graph whose ops it measured; open the graph first", path.toStdString(), {}});
+        return;
+    }
+    runAsync<Overlaid>(
+        this, tr("Applying %1").arg(QFileInfo(path).fileName()),
+        [graph, profile = *loaded.profile](JobContext&) -> Result<Overlaid> {
+            Overlaid overlaid;
+            PW_TRY(overlaid.graph, formats::applyProfile(*graph, profile, overlaid.report));
+            overlaid.format = words::fromUtf8(profile.format);
+            overlaid.warnings = lines(profile.warnings);
+            return overlaid;
+        },
+        [this, path, id = entry->id](Result<Overlaid> overlaid) {
+            if (overlaid)
+                takeOverlaid(path, id, std::move(*overlaid));
+            else
+                Q_EMIT failed(withFile(overlaid.error(), path.toStdString()));
+        });
+}
+
+void FileOpener::takeOverlaid(const QString& path, int graphId, Overlaid overlaid) {
+    const GraphEntry* from = m_document->findGraph(graphId);
+    if (!from)
+        return; // another project was opened meanwhile
+    GraphEntry entry;
+    entry.source = from->source + words::kOverlay + path;
+    entry.name = words::graphTitle(words::fromUtf8(overlaid.graph->name()), entry.source);
+    entry.hash = overlaid.graph->hash();
+    entry.ops = overlaid.graph->opCount();
+    entry.graph = overlaid.graph;
+    const std::string before = from->hash;
+    const int current = m_document->currentGraph()->id == graphId && m_document->currentPlacement() ? m_document->currentPlacement()->id : -1;
+    const bool known = m_document->findGraphByHash(entry.hash) != nullptr;
+    const int id = m_document->addGraph(entry);
+    const int placement = known ? -1 : m_document->copyPlacements(before, entry.hash, current);
+    m_document->setCurrentGraph(id);
+    if (placement >= 0)
+        m_document->setCurrentPlacement(placement);
+    if (const GraphEntry* added = m_document->findGraph(id))
+        m_project->storeGraph(*added);
+
+    const formats::ProfileReport& report = overlaid.report;
+    const auto count = [](std::size_t n) { return words::count(static_cast<std::int64_t>(n)); };
+    QString sentence = tr("%1: %2 of %3 ops have measured times now.")
+                           .arg(overlaid.format, count(report.opsMatched), count(report.opsMatched + report.opsWithoutTime));
+    QStringList details;
+    for (const std::string& name : report.unmatchedEntries)
+        details.append(words::fromUtf8(name));
+    if (!details.isEmpty())
+        sentence += QLatin1Char(' ') + tr("%1 of the profile (%2 of %3 ms) belong to no op of this graph.")
+                                           .arg(viz::countText(report.unmatchedEntries.size(), "name", "names"), words::milliseconds(report.unmatchedUs),
+                                                words::milliseconds(report.unmatchedUs + report.matchedUs));
+    Q_EMIT noticed(tr("Profile applied"), sentence, details + overlaid.warnings + lines(report.warnings));
 }
 
 void FileOpener::openSample(const QString& spec, const QString& deviceSet) {

@@ -46,6 +46,9 @@ private:
     void take(const QString& source, Loaded loaded);
     void takeGraph(const QString& source, GraphPtr graph);
     void takePlacement(const QString& path, const Loaded& loaded);
+    void takeProfile(const QString& path, const Loaded& loaded);
+    struct Overlaid;
+    void takeOverlaid(const QString& path, int graphId, Overlaid overlaid);
 
     const AppServices& m_services;
     Document* m_document;

@@ -43,6 +43,8 @@ GroupingOptions ungrouped(GroupingOptions options, const OpGraph& graph, const Q
 }
 
 bool isGroupedByHand(const GroupingOptions& options, const OpGraph& graph, const QList<quint32>& ops) {
+    if (options.byHand.empty()) // the usual case, asked with every selection
+        return false;
     const Names names = namesOf(graph, ops);
     return std::any_of(options.byHand.begin(), options.byHand.end(), [&](const auto& group) { return hasAny(group, names); });
 }

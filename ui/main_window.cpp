@@ -10,6 +10,7 @@
 #include "ui/panel_dock.h"
 #include "ui/style.h"
 #include "ui/views/compare_page.h"
+#include "ui/views/elided_label.h"
 #include "ui/views/graph_page.h"
 #include "ui/views/opening_bar.h"
 #include "ui/views/search_field.h"
@@ -84,6 +85,7 @@ void MainWindow::buildCentral() {
     m_pages->addWidget(m_welcome);
     m_pages->addWidget(m_graphPage);
     m_pages->addWidget(m_comparePage);
+    showPage(0);
     column->addWidget(m_messages);
     column->addWidget(m_opening);
     column->addWidget(m_pages, 1);
@@ -133,7 +135,7 @@ QWidget* MainWindow::makeTimelineTools() {
     auto* row = new QHBoxLayout(tools);
     row->setContentsMargins(0, 0, 4, 0);
     row->setSpacing(8);
-    m_criticalText = new QLabel(tools);
+    m_criticalText = new ElidedLabel(tools);
     m_criticalText->setProperty("role", "secondary");
     auto* critical = new QCheckBox(tr("Critical path"), tools);
     auto* links = new QCheckBox(tr("Links"), tools);
@@ -223,14 +225,11 @@ void MainWindow::connectViews() {
     });
     connect(&m_experiments, &Experiments::failed, this, &MainWindow::showError);
     connect(&m_experiments, &Experiments::announced, this, [this](const QString& text) { m_statusHint->setText(text); });
-    connect(&m_opener, &FileOpener::failed, this, &MainWindow::showError);
+    connect(&m_opener, &FileOpener::failed, this, &MainWindow::showOpenError);
     connect(&m_opener, &FileOpener::started, m_opening, &OpeningBar::add);
     connect(m_graphPage->view(), &viz::GraphView::bodySelectionChanged, m_inspector, &InspectorPanel::showBodyOps);
     connect(&m_opener, &FileOpener::noticed, m_messages, &MessageBar::showNotice);
-    connect(&m_opener, &FileOpener::opened, this, [this](const QString& path) {
-        m_messages->hide();
-        m_settings->addRecentFile(path);
-    });
+    connect(&m_opener, &FileOpener::opened, m_settings, &Settings::addRecentFile);
     connect(&m_jobs, &JobList::listChanged, this, &MainWindow::updateStatus);
     connect(&m_jobs, &JobList::progressed, this, &MainWindow::updateStatus);
     connect(&m_jobs, &JobList::listChanged, this, [this] {
@@ -270,6 +269,15 @@ void MainWindow::refreshSchedule() {
     m_criticalText->setText(text);
 }
 
+/// A stack is as large as its largest page unless the hidden ones are ignored.
+void MainWindow::showPage(int index) {
+    for (int i = 0; i < m_pages->count(); ++i) {
+        const auto policy = i == index ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+        m_pages->widget(i)->setSizePolicy(policy, policy);
+    }
+    m_pages->setCurrentIndex(index);
+}
+
 void MainWindow::setMode(Mode mode) {
     if (mode == m_mode)
         return;
@@ -277,7 +285,7 @@ void MainWindow::setMode(Mode mode) {
         m_graphLayout = saveState();
     m_mode = mode;
     const bool graph = mode == Mode::Graph;
-    m_pages->setCurrentIndex(static_cast<int>(mode));
+    showPage(static_cast<int>(mode));
     m_summaryBar->setVisible(graph);
     if (graph) {
         for (PanelDock* dock : {m_libraryDock, m_inspectorDock, m_curvesDock, m_statsDock})
@@ -316,6 +324,17 @@ void MainWindow::setTheme(viz::Theme::Kind kind) {
         dock->setTheme(theme);
     for (const auto& [button, icon] : m_toolIcons)
         button->setIcon(viz::icon(icon, theme));
+}
+
+/// Of several files that fail together, none hides the other.
+void MainWindow::showOpenError(const Error& error) {
+    const Message message = messageFor(error);
+    m_openErrors.append(message.sentence);
+    if (m_openErrors.size() == 1)
+        m_messages->showMessage(message);
+    else
+        m_messages->showMessage({tr("%1 files were not opened").arg(m_openErrors.size()), message.sentence, tr("Details lists the others.")},
+                                m_openErrors);
 }
 
 void MainWindow::showError(const Error& error) {

@@ -91,6 +91,7 @@ public Q_SLOTS:
     void showTrainDialog();
     void showZooDialog();
     void showError(const pw::Error& error);
+    void showOpenError(const pw::Error& error);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -101,6 +102,7 @@ protected:
 private:
     // main_window.cpp
     void buildCentral();
+    void showPage(int index);
     void buildDocks();
     QWidget* makeTimelineTools();
     QWidget* makeMemoryTools();
@@ -199,6 +201,7 @@ private:
     Mode m_mode = Mode::Welcome;
     QByteArray m_graphLayout; ///< docks of the graph mode while another mode is shown
     std::vector<std::function<void()>> m_afterProject; ///< what was asked for while the project was being opened
+    QStringList m_openErrors; ///< since files were last asked for
     bool m_wasShown = false;
     bool m_closing = false;
 };

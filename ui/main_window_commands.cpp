@@ -224,12 +224,16 @@ void MainWindow::askPolicyFile() {
 }
 
 void MainWindow::openFiles(const QStringList& files) {
-    if (!files.isEmpty())
-        afterProject([this, files] { m_opener.open(files); });
+    if (files.isEmpty())
+        return;
+    m_messages->hide();
+    m_openErrors.clear();
+    afterProject([this, files] { m_opener.open(files); });
 }
 
 void MainWindow::openSample(const QString& spec, const QString& deviceSet) {
     m_messages->hide();
+    m_openErrors.clear();
     afterProject([this, spec, deviceSet] { m_opener.openSample(spec, deviceSet); });
 }
 
@@ -280,7 +284,7 @@ void MainWindow::exportPlacement(int id) {
 void MainWindow::exportGraph() {
     const GraphPtr graph = m_document.graph();
     const PlacementEntry* entry = m_document.currentPlacement();
-    const QString source = m_document.currentGraph()->source;
+    const QString source = m_document.currentGraph()->source.section(words::kOverlay, 0, 0);
     const QString name = QFileInfo(m_document.currentGraph()->name).fileName().replace(QLatin1Char(' '), QLatin1Char('_'));
     askFile(tr("Export graph"), name + QStringLiteral(".graph.json"), filters::saveFilter(formats::FileKind::Graph, source),
             [this, graph, source, ops = entry ? entry->ops : nullptr, devices = m_document.devices()](const QString& path) {

@@ -49,10 +49,10 @@ void MessageBar::present(const QString& icon, const QStringList& details) {
     show();
 }
 
-void MessageBar::showMessage(const Message& message) {
+void MessageBar::showMessage(const Message& message, const QStringList& details) {
     m_title->setText(message.title);
     m_sentence->setText(message.sentence + QLatin1Char(' ') + message.nextStep);
-    present(QStringLiteral("warning"), {});
+    present(QStringLiteral("warning"), details);
 }
 
 void MessageBar::showNotice(const QString& title, const QString& sentence, const QStringList& details) {

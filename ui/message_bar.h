@@ -20,7 +20,7 @@ class MessageBar : public QFrame {
 
 public:
     explicit MessageBar(QWidget* parent = nullptr);
-    void showMessage(const Message& message);
+    void showMessage(const Message& message, const QStringList& details = {});
     /// Something to know, not a failure. With `details` a button lists them.
     void showNotice(const QString& title, const QString& sentence, const QStringList& details = {});
     const QStringList& details() const { return m_details; }

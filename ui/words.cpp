@@ -208,6 +208,13 @@ QString fault(const PlacementProblem& problem, const Fault& fault) {
 }
 
 QString graphTitle(const QString& name, const QString& source) {
+    if (source.contains(kOverlay)) {
+        QStringList parts = source.split(kOverlay);
+        QString title = graphTitle(name, parts.takeFirst());
+        for (const QString& part : std::as_const(parts))
+            title += QStringLiteral(" + ") + QFileInfo(part).fileName();
+        return title;
+    }
     if (source.startsWith(QLatin1String("zoo:"))) {
         const QString key = source.mid(4).section(QLatin1Char('?'), 0, 0);
         const QString options = source.section(QLatin1Char('?'), 1);
@@ -240,6 +247,13 @@ QString shortPath(const QString& path, const QFontMetrics& metrics, int width) {
 
 QString deviceTitle(const Device& device, DeviceId id) {
     return viz::deviceTitle(device, id);
+}
+
+QStringList deviceTitles(const DeviceSet& devices) {
+    QStringList titles;
+    for (std::size_t d = 0; d < devices.count(); ++d)
+        titles.append(deviceTitle(devices.device(DeviceId(d)), DeviceId(d)));
+    return titles;
 }
 
 QString deviceSetTitle(const DeviceSet& devices) {

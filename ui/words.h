@@ -6,6 +6,7 @@
 
 #include <QFontMetrics>
 #include <QString>
+#include <QStringList>
 
 namespace pw::ui {
 
@@ -37,11 +38,14 @@ QString methodTitle(const QString& method); ///< "local_search" -> "Local search
 QString statusTitle(RunStatus status);
 QString stageTitle(const std::string& stage);
 QString fault(const PlacementProblem& problem, const Fault& fault); ///< "A needs 13.1 of 12.0 GB at 2,180 ms"
+/// Between the source of a graph and the files that were laid over it (profiles).
+inline const QString kOverlay = QStringLiteral("\x1f");
 /// What a graph is called in lists: a sample's title, else its file's name, else its own.
 QString graphTitle(const QString& name, const QString& source);
 /// A path shortened from the left by whole components, "…/Conv2d_0b_5x5/Relu"; the last one is shortened if it must be.
 QString shortPath(const QString& path, const QFontMetrics& metrics, int width);
 QString deviceTitle(const Device& device, DeviceId id); ///< "GPU A"
+QStringList deviceTitles(const DeviceSet& devices);     ///< of all of them, in order
 QString deviceSetTitle(const DeviceSet& devices);       ///< "2 × K80"
 
 } // namespace words

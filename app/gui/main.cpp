@@ -45,8 +45,9 @@ bool answeredWithoutDisplay(int argc, char** argv) {
         if (std::strcmp(argv[i], "--help") == 0 || std::strcmp(argv[i], "-h") == 0) {
             std::puts("Usage: placewright [OPTIONS] [FILE...]\n"
                       "\n"
-                      "Opens the window. FILE may be a graph (ONNX, DOT, JSON), a placement (JSON, CSV), a device set (JSON),\n"
-                      "a policy, a project (*.placewright), or a sample such as zoo:inception_v3.\n"
+                      "Opens the window. FILE may be a graph of any format that is read, a placement, a profile (laid over the graph),\n"
+                      "a device set, a policy, a project (*.placewright), or a workload such as zoo:inception_v3. Files are\n"
+                      "told apart by content.\n"
                       "\n"
                       "Options:\n"
                       "  -h, --help               Print this help\n"

@@ -201,6 +201,7 @@ void ScreenshotTour::addColors() {
         w->graphPage()->view()->collapseAll();
         w->selection()->clear();
         w->resize(kSmall);
+        (*w->actions())[ui::ActionId::ResetLayout]->trigger();
     }, calm);
 }
 

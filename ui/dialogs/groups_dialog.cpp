@@ -78,6 +78,7 @@ GroupsDialog::GroupsDialog(Document* document, Selection* selection, QWidget* pa
     addRow(grid, tr("Number of groups"), m_target, tr("merged along the heaviest tensors down to this many"));
     addRow(grid, tr("By scope, levels"), m_depth, tr("ops whose scopes agree so deep share a group"));
     m_byHand = new QListWidget(this);
+    m_byHand->setProperty("role", "card");
     m_byHand->setFixedHeight(92);
     m_byHand->setAccessibleName(tr("Groups made by hand"));
     m_dissolve = new QPushButton(tr("Ungroup"), this);

@@ -2,6 +2,7 @@
 
 #include "ui/words.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFrame>
 #include <QGridLayout>
@@ -9,6 +10,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QLocale>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -25,6 +27,7 @@ namespace {
 constexpr int kMargin = 20;
 constexpr int kListWidth = 220;
 constexpr int kEditorWidth = 150;
+constexpr int kCaptionHeight = 26;
 constexpr int kDelayMs = 120; ///< between the last key and the preview
 constexpr auto kMostSpin = std::numeric_limits<int>::max();
 
@@ -39,6 +42,16 @@ QLabel* label(const QString& text, const char* role, QWidget* parent) {
 QString title(const std::string& key) {
     QString text = words::fromUtf8(key).replace(QLatin1Char('_'), QLatin1Char(' '));
     return text.left(1).toUpper() + text.mid(1);
+}
+
+/// An option that is off or on.
+bool isSwitch(const ZooField& field) {
+    return field.choices == QStringList{QStringLiteral("0"), QStringLiteral("1")};
+}
+
+/// "1: gradient ops share a device" beside a box to tick: without the "1: ".
+std::string withoutSwitchWord(const std::string& help) {
+    return help.starts_with("1: ") ? help.substr(3) : help;
 }
 
 double totalMemory(const DeviceSet& set) {
@@ -110,6 +123,7 @@ QWidget* ZooDialog::makeList() {
     filter->setClearButtonEnabled(true);
     m_list = new QListWidget(box);
     m_list->setObjectName(QStringLiteral("zooList"));
+    m_list->setProperty("role", "card");
     m_list->setAccessibleName(tr("Workloads"));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setTextElideMode(Qt::ElideRight);
@@ -146,23 +160,23 @@ QWidget* ZooDialog::makeForm() {
     column->setSpacing(6);
     m_title = label({}, "page", box);
     m_help = label({}, "secondary", box);
-    auto* area = new QScrollArea(box);
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* page = new QWidget(area);
+    m_area = new QScrollArea(box);
+    m_area->setWidgetResizable(true);
+    m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* page = new QWidget(m_area);
     page->setProperty("surface", "chrome");
     page->setAttribute(Qt::WA_StyledBackground);
     m_formPlace = new QVBoxLayout(page);
     m_formPlace->setContentsMargins(0, 8, 8, 0);
     m_formPlace->addStretch(1);
-    area->setWidget(page);
+    m_area->setWidget(page);
     m_error = label({}, "danger", box);
     m_error->setTextFormat(Qt::PlainText);
     m_error->hide();
     column->addWidget(m_title);
     column->addWidget(m_help);
-    column->addWidget(area, 1);
+    column->addWidget(m_area, 1);
     column->addWidget(m_error);
     return box;
 }
@@ -187,7 +201,9 @@ QWidget* ZooDialog::makePreview() {
         value->setProperty("role", "title");
         value->setTextInteractionFlags(Qt::TextSelectableByMouse);
         value->setMinimumWidth(value->fontMetrics().horizontalAdvance(QStringLiteral("000,000 GB")));
-        cell->addWidget(label(text, "muted", card));
+        auto* caption = label(text, "muted", card);
+        caption->setWordWrap(false);
+        cell->addWidget(caption);
         cell->addWidget(value);
         row->addLayout(cell);
         m_figures[name] = value;
@@ -268,26 +284,24 @@ void ZooDialog::buildForm(std::vector<ZooField> fields) {
     grid->setColumnStretch(2, 1);
     for (ZooField& field : fields) {
         const int at = grid->rowCount();
+        if (isSwitch(field))
+            field.option.help = withoutSwitchWord(field.option.help);
         QWidget* editor = makeEditor(field);
         editor->setFixedWidth(kEditorWidth);
         editor->setObjectName(QStringLiteral("zoo_") + words::fromUtf8(field.option.key));
         auto* name = new QLabel(title(field.option.key), m_formBox);
         name->setBuddy(editor);
-        name->setFixedHeight(26);
-        auto* side = new QVBoxLayout;
-        side->setSpacing(2);
+        name->setFixedHeight(kCaptionHeight);
         auto* help = label(words::fromUtf8(field.option.help), "muted", m_formBox);
-        help->setMinimumHeight(26);
+        help->setMinimumHeight(kCaptionHeight);
         help->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
         auto* error = label({}, "danger", m_formBox);
         error->setTextFormat(Qt::PlainText);
         error->hide();
-        side->addWidget(help);
-        side->addWidget(error);
-        side->addStretch(1);
         grid->addWidget(name, at, 0, Qt::AlignTop);
         grid->addWidget(editor, at, 1, Qt::AlignTop);
-        grid->addLayout(side, at, 2);
+        grid->addWidget(help, at, 2);
+        grid->addWidget(error, at + 1, 1, 1, 2);
         editor->setAccessibleName(name->text());
         editor->setToolTip(words::fromUtf8(field.option.help));
         m_rows.push_back({std::move(field), editor, error});
@@ -300,10 +314,17 @@ void ZooDialog::buildForm(std::vector<ZooField> fields) {
 
 QWidget* ZooDialog::makeEditor(const ZooField& field) {
     const QString value = words::fromUtf8(field.option.defaultValue);
+    if (isSwitch(field)) {
+        auto* box = new QCheckBox(m_formBox);
+        box->setChecked(value == QLatin1String("1"));
+        box->setFixedHeight(kCaptionHeight);
+        connect(box, &QCheckBox::toggled, this, &ZooDialog::changed);
+        return box;
+    }
     if (!field.choices.isEmpty()) {
         auto* box = new QComboBox(m_formBox);
         for (const QString& choice : field.choices)
-            box->addItem(field.choices == QStringList{QStringLiteral("0"), QStringLiteral("1")} ? (choice == QLatin1String("1") ? tr("yes") : tr("no")) : choice, choice);
+            box->addItem(choice, choice);
         box->setCurrentIndex(std::max(0, box->findData(value)));
         connect(box, &QComboBox::currentIndexChanged, this, &ZooDialog::changed);
         return box;
@@ -312,6 +333,8 @@ QWidget* ZooDialog::makeEditor(const ZooField& field) {
     if (fits) {
         auto* box = new QSpinBox(m_formBox);
         box->setRange(static_cast<int>(*field.minimum), static_cast<int>(*field.maximum));
+        box->setLocale(QLocale(QLocale::English, QLocale::UnitedStates)); // as all figures of the window
+        box->setGroupSeparatorShown(true);
         box->setValue(value.toInt());
         connect(box, &QSpinBox::valueChanged, this, &ZooDialog::changed);
         return box;
@@ -334,6 +357,8 @@ ZooValues ZooDialog::values() const {
         QString text;
         if (const auto* combo = qobject_cast<const QComboBox*>(row.editor))
             text = combo->currentData().toString();
+        else if (const auto* box = qobject_cast<const QCheckBox*>(row.editor))
+            text = box->isChecked() ? QStringLiteral("1") : QStringLiteral("0");
         else if (const auto* spin = qobject_cast<const QSpinBox*>(row.editor))
             text = QString::number(spin->value());
         else if (const auto* line = qobject_cast<const QLineEdit*>(row.editor))
@@ -456,7 +481,10 @@ void ZooDialog::showError(const Error& error) {
             place = row.error;
     const QString text = reason.left(1).toUpper() + reason.mid(1);
     place->setText(QStringLiteral("⚠ ") + text);
+    place->setMinimumHeight(place->heightForWidth(std::max(place->width(), kEditorWidth))); // why: a scroll area does not ask
     place->show();
+    if (place != m_error)
+        QTimer::singleShot(0, place, [this, place] { m_area->ensureWidgetVisible(place, 0, 8); });
     Q_EMIT previewed();
 }
 

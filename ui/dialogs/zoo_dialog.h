@@ -15,6 +15,7 @@ class QLineEdit;
 class QListWidget;
 class QProgressBar;
 class QPushButton;
+class QScrollArea;
 class QVBoxLayout;
 QT_END_NAMESPACE
 
@@ -76,6 +77,7 @@ private:
     QLabel* m_help;
     QWidget* m_formBox = nullptr;
     QVBoxLayout* m_formPlace;
+    QScrollArea* m_area;
     QLabel* m_error;
     std::vector<Row> m_rows;
     std::map<QString, QLabel*> m_figures;

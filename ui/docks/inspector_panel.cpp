@@ -20,6 +20,8 @@ namespace pw::ui {
 
 namespace {
 
+constexpr int kLeastWidth = 228; ///< px; below, labels and figures do not both fit
+
 QPixmap chipPixmap(DeviceId device, const viz::Theme& theme, qreal ratio) {
     QPixmap pixmap(QSize(18, 18) * ratio);
     pixmap.setDevicePixelRatio(ratio);
@@ -45,6 +47,7 @@ DeviceId commonDevice(const OpPlacement& placement, const QList<quint32>& ops) {
 
 InspectorPanel::InspectorPanel(Document* document, Selection* selection, QWidget* parent)
     : QWidget(parent), m_document(document), m_selection(selection) {
+    setMinimumWidth(kLeastWidth);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     auto* area = new QScrollArea(this);

@@ -15,6 +15,10 @@
 
 namespace pw::ui {
 
+namespace {
+constexpr int kLeastWidth = 176; ///< px; below, names are all dots
+}
+
 /// Paints a row by hand: room for an icon, bold where current, value in its own column.
 class LibraryPanel::Delegate : public QStyledItemDelegate {
 public:
@@ -73,6 +77,7 @@ private:
 
 LibraryPanel::LibraryPanel(Document* document, Project* project, QWidget* parent)
     : QWidget(parent), m_document(document), m_model(new LibraryModel(document, project, this)) {
+    setMinimumWidth(kLeastWidth);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 8, 0, 0);
     column->setSpacing(6);

@@ -381,6 +381,7 @@ void ComparePage::showPane(Pane& pane, const PlacementEntry* entry, const std::s
     pane.title->setText(name);
     pane.figures->setText(words::milliseconds(schedule->stepTimeUs) + tr(" ms"));
     pane.timelineTitle->setText(QStringLiteral("<b>%1</b>").arg(name.toHtmlEscaped()));
+    pane.graph->setDeviceNames(words::deviceTitles(m_document->devices()));
     pane.graph->setPlacement(std::make_shared<const OpPlacement>(schedule->placement));
     pane.graph->setSchedule(schedule);
     pane.graph->setMoved(m_comparison->moved);

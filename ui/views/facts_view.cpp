@@ -12,6 +12,12 @@ constexpr int kRowHeight = 20;
 constexpr int kSectionHeight = 26;
 constexpr int kMargin = 8;
 constexpr int kGap = 6;
+/// Between words; names without a place to break at are broken anywhere.
+int wrapFlags(const QFontMetrics& metrics, const QString& text, int width) {
+    const QStringList parts = text.split(QLatin1Char(' '));
+    const bool fits = std::all_of(parts.begin(), parts.end(), [&](const QString& word) { return metrics.horizontalAdvance(word) <= width; });
+    return fits ? Qt::TextWordWrap : Qt::TextWrapAnywhere;
+}
 } // namespace
 
 FactsView::FactsView(QWidget* parent) : QWidget(parent) {
@@ -68,8 +74,8 @@ int FactsView::heightOf(const Row& row, int width) const {
         return kSectionHeight;
     if (row.kind != Row::Kind::Text)
         return kRowHeight;
-    const QRect bounds = fontMetrics().boundingRect(QRect(0, 0, std::max(40, width - 2 * kMargin), 10000),
-                                                    Qt::TextWrapAnywhere | Qt::TextWordWrap, row.label);
+    const int room = std::max(40, width - 2 * kMargin);
+    const QRect bounds = fontMetrics().boundingRect(QRect(0, 0, room, 10000), wrapFlags(fontMetrics(), row.label, room), row.label);
     return bounds.height() + 4;
 }
 
@@ -128,7 +134,7 @@ void FactsView::paintRow(QPainter& painter, const Row& row, const QRect& rect) c
     painter.setFont(font);
     if (row.kind == Row::Kind::Text) {
         painter.setPen(m_theme.text2);
-        painter.drawText(inner, Qt::TextWrapAnywhere | Qt::TextWordWrap, row.label);
+        painter.drawText(inner, wrapFlags(fontMetrics(), row.label, std::max(40, inner.width())), row.label);
         return;
     }
     const bool head = row.kind == Row::Kind::Head;

@@ -10,6 +10,7 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
@@ -81,10 +82,7 @@ GraphPage::GraphPage(Document* document, Selection* selection, QWidget* parent)
 }
 
 void GraphPage::nameDevices() {
-    QStringList names;
-    for (std::size_t d = 0; d < m_document->devices().count(); ++d)
-        names.append(words::deviceTitle(m_document->devices().device(DeviceId(d)), DeviceId(d)));
-    m_view->setDeviceNames(names);
+    m_view->setDeviceNames(words::deviceTitles(m_document->devices()));
 }
 
 void GraphPage::connectActions(const Actions& actions) {
@@ -134,6 +132,7 @@ QHBoxLayout* GraphPage::makePathBar() {
     m_path = new QWidget(this);
     m_path->setMinimumHeight(kBarHeight - 6);
     m_path->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_path->installEventFilter(this);
     m_pathLayout = new QHBoxLayout(m_path);
     m_pathLayout->setContentsMargins(0, 0, 0, 0);
     m_pathLayout->setSpacing(0);
@@ -233,7 +232,14 @@ void GraphPage::addPathButton(const QString& text, const std::function<void()>& 
 void GraphPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     fitBar();
-    rebuildPath(); // why: how many levels fit depends on the width
+}
+
+bool GraphPage::eventFilter(QObject* object, QEvent* event) {
+    if (object == m_path && event->type() == QEvent::Resize && m_path->width() != m_pathWidth) {
+        m_pathWidth = m_path->width();
+        rebuildPath(); // how many levels fit depends on the width
+    }
+    return QWidget::eventFilter(object, event);
 }
 
 void GraphPage::rebuildPath() {

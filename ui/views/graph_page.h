@@ -42,6 +42,7 @@ Q_SIGNALS:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* object, QEvent* event) override;
 
 private:
     QHBoxLayout* makePathBar();
@@ -60,6 +61,7 @@ private:
     viz::GraphView* m_view;
     QWidget* m_path;
     QHBoxLayout* m_pathLayout;
+    int m_pathWidth = 0; ///< that the path was made for
     GraphStrip* m_strip;
     QComboBox* m_colorBy;
     QCheckBox* m_crossEdges;

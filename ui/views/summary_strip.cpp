@@ -187,9 +187,11 @@ int SummaryStrip::paintMemory(QPainter& painter, int x, int right) const {
         painter.setFont(label);
         painter.setPen(m_theme.muted);
         const bool all = shown == static_cast<int>(problem.deviceCount());
-        painter.drawText(QRect(x + kPad, 6, room, 16), Qt::AlignVCenter,
-                         all ? tr("Peak memory, GB of %1").arg(words::fixed(static_cast<double>(problem.capacityBytes(DeviceId(0))) / 1e9, 1))
-                             : tr("Peak memory, GB, first %1 devices").arg(shown));
+        const QString text = all ? tr("Peak memory, GB of %1").arg(words::fixed(static_cast<double>(problem.capacityBytes(DeviceId(0))) / 1e9, 1))
+                                 : tr("Peak memory, GB, first %1 devices").arg(shown);
+        const int width = shown * itemWidth;
+        painter.drawText(QRect(x + kPad, 6, width, 16), Qt::AlignVCenter,
+                         QFontMetrics(label).elidedText(text, Qt::ElideRight, width));
     }
     int at = x + kPad;
     for (int d = 0; d < shown; ++d, at += itemWidth) {

@@ -106,7 +106,7 @@ WelcomePage::WelcomePage(Settings* settings, Project* project, QWidget* parent)
 
 QWidget* WelcomePage::makeStart() {
     auto* box = new QWidget(this);
-    box->setFixedWidth(320);
+    box->setFixedWidth(344);
     auto* column = new QVBoxLayout(box);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
@@ -117,7 +117,7 @@ QWidget* WelcomePage::makeStart() {
     auto* open = new QPushButton(tr("Open…"), box);
     open->setObjectName(QStringLiteral("welcomeOpen"));
     open->setProperty("primary", true);
-    open->setMinimumSize(80, 30);
+    open->setMinimumSize(76, 30);
     auto* generate = new QPushButton(tr("New from zoo…"), box);
     generate->setObjectName(QStringLiteral("welcomeZoo"));
     generate->setMinimumHeight(30);
