@@ -98,8 +98,7 @@ private:
         const std::string scope = scopeOf(node);
         op.name = uniqueName(scope, op.type);
         op.attributes = torchAttributes(node);
-        if (node.hasAttribute(c10::Symbol::attr(kTripsAttribute)))
-            op.tripCount = node.f(c10::Symbol::attr(kTripsAttribute));
+        op.tripCount = torchTripCount(node);
         if (isOpaque(node))
             m_shared.warnings.push_back({"opaque_call", op.name, "calls code that cannot be looked into; its cost is unknown"});
         const OpId id = m_builder.addOp(std::move(op));

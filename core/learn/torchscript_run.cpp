@@ -289,6 +289,14 @@ private:
     std::size_t m_next = 0;
 };
 
+Result<jit::Stack> makeArguments(const TorchModule& module, const TorchScriptSpec& spec, std::int64_t whole) {
+    try {
+        return Arguments(spec, whole).make(module.module);
+    } catch (const std::exception& error) { // the allocator's
+        return fail(ErrorCode::Invalid, "the described inputs cannot be made: " + torchReason(error));
+    }
+}
+
 Status runOnce(const TorchModule& module, Instrument& instrument, jit::Stack stack) {
     struct Recording {
         explicit Recording(Record& record) { t_record = &record; }
@@ -308,7 +316,7 @@ Status runOnce(const TorchModule& module, Instrument& instrument, jit::Stack sta
 Status recordShapes(const TorchModule& module, const TorchScriptSpec& spec) {
     Status status;
     for (const std::int64_t whole : {1, 0}) {
-        PW_TRY(jit::Stack stack, Arguments(spec, whole).make(module.module));
+        PW_TRY(jit::Stack stack, makeArguments(module, spec, whole));
         Record record;
         {
             Instrument instrument(*module.graph);

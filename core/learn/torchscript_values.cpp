@@ -267,6 +267,17 @@ std::vector<std::pair<std::string, std::string>> torchAttributes(const jit::Node
     return attributes;
 }
 
+double torchTripCount(const jit::Node& node) {
+    if (node.kind() != c10::prim::Loop)
+        return -1.0;
+    if (node.hasAttribute(c10::Symbol::attr(kTripsAttribute)))
+        return node.f(c10::Symbol::attr(kTripsAttribute));
+    const auto bound = jit::toIValue(node.input(0));
+    const auto goesOn = jit::toIValue(node.blocks().at(0)->outputs().at(0)); // a constant for every `for`
+    const bool isCounted = bound && bound->isInt() && goesOn && goesOn->isBool() && goesOn->toBool();
+    return isCounted ? static_cast<double>(std::max<std::int64_t>(0, bound->toInt())) : -1.0;
+}
+
 Tensor torchTensor(const jit::Value& value) {
     Tensor tensor;
     if (value.hasDebugName())

@@ -72,6 +72,8 @@ std::string torchScope(const torch::jit::Node& node);
 std::vector<const torch::jit::Value*> torchOperands(const torch::jit::Node& node);
 /// Constant arguments, under the names that the cost model reads (kernel_shape, strides, pads, dilations, group).
 std::vector<std::pair<std::string, std::string>> torchAttributes(const torch::jit::Node& node);
+/// Rounds of a prim::Loop: as counted, else as its constant bound says; negative where unknown.
+double torchTripCount(const torch::jit::Node& node);
 /// Size and type, as far as the value's type says them.
 Tensor torchTensor(const torch::jit::Value& value);
 

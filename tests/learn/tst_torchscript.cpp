@@ -178,6 +178,12 @@ private Q_SLOTS:
         QVERIFY(opWork(body, OpId(0)).known);
     }
 
+    void aConstantBoundIsTheTripCountOfALoopThatDidNotRun() {
+        const GraphPtr graph = open(TorchModel::Control, {});
+        QVERIFY(graph != nullptr);
+        QCOMPARE(findOp(*graph, "Loop")->tripCount, 3.0);
+    }
+
     void aRecurrentLayerOwnsAllItsWeights() {
         const GraphPtr graph = open(TorchModel::Lstm, {{{5, 3, 16}, "f32"}});
         QVERIFY(graph != nullptr);
@@ -241,8 +247,9 @@ private Q_SLOTS:
     }
 
     void hugeInputsAreRefusedByTheAllocator() {
-        const GraphPtr graph = open(TorchModel::Shared, {{{1LL << 40, 8}, "f32"}});
-        QVERIFY(graph == nullptr || !graph->warnings().empty());
+        const auto graph = import(TorchModel::Shared, {{{1LL << 40, 8}, "f32"}});
+        QVERIFY(!graph && graph.error().code == ErrorCode::Invalid);
+        QVERIFY(graph.error().message.find("described inputs") != std::string::npos);
     }
 
     void cutOffAndOverwrittenFilesAreErrors() {
