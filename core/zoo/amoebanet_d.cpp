@@ -28,8 +28,8 @@ Cell reductionCell() {
             {4, 5, 6}};
 }
 
-/// The two published implementations differ at the input alone. torchgpipe's starts with a quarter of the width and doubles
-/// it at both cells of the stem; TensorFlow's starts with 32 channels, then a quarter, then a half.
+/// The two published implementations differ at the input alone. torchgpipe's starts with a quarter of the width and
+/// doubles it at both cells of the stem; TensorFlow's starts with 32 channels, then a quarter, then a half.
 void setStem(CellNetShape& shape, bool tensorflow) {
     const std::int64_t width = shape.channels;
     if (tensorflow) {
