@@ -92,6 +92,9 @@ public:
             return fail(ErrorCode::TooLarge, "bodies nest more than " + std::to_string(kMaxBodyDepth) + " deep");
         for (auto& warning : warnings)
             m_builder.addWarning(std::move(warning.kind), std::move(warning.where), std::move(warning.detail));
+        const auto nodes = static_cast<std::size_t>(m_graph.node_size());
+        m_builder.reserve(nodes);
+        m_values.reserve(nodes + static_cast<std::size_t>(m_graph.input_size() + m_graph.initializer_size()));
         for (const auto& input : m_graph.input())
             m_values.try_emplace(input.name(), Value());
         addInitializers();

@@ -141,7 +141,7 @@ private:
     }
 
     void merge(const std::string& name, const ValueType& inferred) {
-        if (name.empty())
+        if (name.empty() || (inferred.elemType == 0 && !inferred.shapeKnown))
             return;
         ValueType& known = (*m_table)[name];
         if (known.elemType == 0)

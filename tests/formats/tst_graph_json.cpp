@@ -218,6 +218,41 @@ private Q_SLOTS:
         QVERIFY(!graph && graph.error().code == ErrorCode::TooLarge);
     }
 
+    /// A few bytes of file may not become hundreds in memory without end.
+    void tinyRecordsAreBounded() {
+        const auto many = [](const std::string& record, std::size_t count) {
+            std::string list;
+            for (std::size_t i = 0; i < count; ++i)
+                list += (i > 0 ? "," : "") + record;
+            return list;
+        };
+        for (const std::string& text :
+             {withOps(many("{}", 500'000)), withOps(R"({"outputs": [)" + many("{}", 500'000) + "]}"),
+              withOps(R"({"attributes": {)" + many(R"("":0)", 10) + "}}, " + many(R"({"":0})", 500'000)),
+              withOps(R"({"bodies": [)" + many(R"({"graph":{"ops":[]}})", 100'000) + "]}")}) {
+            const auto graph = formats::fromGraphJson(text);
+            QVERIFY(!graph);
+            QVERIFY(graph.error().code == ErrorCode::TooLarge);
+            QVERIFY2(graph.error().where.starts_with("ops["), graph.error().where.c_str());
+        }
+        QVERIFY(formats::fromGraphJson(withOps(many("{}", 50'000))));
+    }
+
+    /// Of a key that is there twice the last one counts, whatever kind of key it is.
+    void doubledKeys() {
+        const auto graph = formats::fromGraphJson(
+            withOps(R"({"name": "x", "name": "y", "cost_us": {"gpu": 1, "gpu": 2}, "attributes": {"k": 1, "k": 2},
+                        "odd": 1, "odd": 2, "flops": 7, "flops": null})"));
+        QVERIFY2(graph, graph ? "" : graph.error().toString().c_str());
+        const Op& op = (*graph)->op(OpId(0));
+        QCOMPARE(op.name, std::string("y"));
+        QCOMPARE(op.costs.size(), std::size_t{1});
+        QCOMPARE(op.costs[0].us, 2.0);
+        using Pair = std::pair<std::string, std::string>;
+        QCOMPARE(op.attributes, (std::vector<Pair>{{"k", "2"}, {"odd", "2"}}));
+        QCOMPARE(op.flops, -1.0);
+    }
+
     void truncatedAnywhereAndBitFlips() {
         const std::string whole = formats::toGraphJson(*everything());
         for (std::size_t length = 0; length + 2 < whole.size(); ++length)

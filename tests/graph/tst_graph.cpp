@@ -47,6 +47,39 @@ class TestGraph : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void sumsOfHostileSizesSaturate() {
+        GraphBuilder builder("hostile", "test");
+        for (int i = 0; i < 3; ++i) {
+            Op op;
+            op.paramBytes = INT64_MAX - 1;
+            builder.addOp(std::move(op));
+            builder.addUnattachedParameterBytes(INT64_MAX - 1);
+        }
+        const auto graph = std::move(builder).build();
+        QVERIFY(graph);
+        QCOMPARE((*graph)->unattachedParameterBytes(), INT64_MAX);
+        QCOMPARE(computeStats(**graph).parameterBytes, INT64_MAX);
+    }
+
+    /// Outputs made in turns and outputs made in one go are found alike.
+    void outputsInAnyOrder() {
+        GraphBuilder builder("g", "test");
+        const OpId a = builder.addOp(Op());
+        const OpId b = builder.addOp(Op());
+        std::vector<TensorId> ofA, ofB;
+        for (int i = 0; i < 3; ++i) {
+            ofA.push_back(builder.addOutput(a));
+            ofB.push_back(builder.addOutput(b));
+        }
+        ofB.push_back(builder.addOutput(b));
+        for (std::size_t i = 0; i < 3; ++i)
+            QCOMPARE(builder.output(a, i), ofA[i]);
+        QCOMPARE(builder.outputCount(b), std::size_t{4});
+        const auto graph = std::move(builder).build();
+        QVERIFY(std::equal(ofA.begin(), ofA.end(), (*graph)->outputs(a).begin(), (*graph)->outputs(a).end()));
+        QVERIFY(std::equal(ofB.begin(), ofB.end(), (*graph)->outputs(b).begin(), (*graph)->outputs(b).end()));
+    }
+
     void namesAreMadeUnique() {
         GraphBuilder builder("g", "test");
         for (const char* name : {"x", "x", "", "x#2", "x"})
