@@ -12,6 +12,7 @@ namespace pw::formats {
 
 namespace {
 
+constexpr std::int64_t kSparePerInput = 4;
 constexpr std::int64_t kMaxBinary = 512LL << 20;
 
 /// A cost graph has costs and sizes but no op types.
@@ -25,8 +26,10 @@ public:
         if (m_graph.node_size() == 0)
             return fail(ErrorCode::Parse, "is a CostGraphDef without nodes");
         TfDeviceNames devices;
-        for (const auto& node : m_graph.node())
+        for (const auto& node : m_graph.node()) {
             devices.add(node.device());
+            m_spareOutputs += kSparePerInput * node.input_info_size();
+        }
         for (const auto& node : m_graph.node()) {
             const OpId id = addNode(node, devices);
             if (!m_byId.try_emplace(node.id(), id).second)
@@ -76,7 +79,8 @@ private:
             }
             const std::int64_t port = input.preceding_port();
             const auto known = static_cast<std::int64_t>(m_builder.outputCount(found->second));
-            if (port < 0 || port > std::max(known, kSparePorts))
+            m_spareOutputs -= std::max<std::int64_t>(0, port + 1 - known);
+            if (port < 0 || m_spareOutputs < 0)
                 return fail(ErrorCode::Parse, "reads output " + std::to_string(port) + ", which cannot be",
                             "node \"" + text::toValidUtf8(node.name()) + "\"");
             while (m_builder.outputCount(found->second) <= static_cast<std::size_t>(port))
@@ -93,12 +97,11 @@ private:
         return {};
     }
 
-    static constexpr std::int64_t kSparePorts = 64; ///< outputs that the file does not describe
-
     const tensorflow::CostGraphDef& m_graph;
     GraphBuilder m_builder;
     std::unordered_map<std::int32_t, OpId> m_byId;
     std::size_t m_missing = 0;
+    std::int64_t m_spareOutputs = 0; ///< outputs that the file uses but does not describe: that many are made up
 };
 
 } // namespace

@@ -398,6 +398,16 @@ private:
     tf::TypeTable m_types;
 };
 
+Status checkNodes(const Nodes& nodes, const std::string& place) {
+    for (int i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].name().empty() || nodes[i].op().empty())
+            return fail(ErrorCode::Parse, nodes[i].op().empty() ? "the node has no op" : "the node has no name",
+                        text::toValidUtf8(place + "node " + std::to_string(i) +
+                                          (nodes[i].name().empty() ? "" : " \"" + nodes[i].name() + "\"")));
+    }
+    return {};
+}
+
 } // namespace
 
 TfDeviceNames deviceNamesOf(const tensorflow::GraphDef& graph) {
@@ -414,6 +424,9 @@ TfDeviceNames deviceNamesOf(const tensorflow::GraphDef& graph) {
 Result<GraphPtr> importTfGraph(const tensorflow::GraphDef& graph, TfGraphSource source, const LoadOptions& options) {
     if (graph.node_size() == 0)
         return fail(ErrorCode::Parse, "is a TensorFlow graph without nodes");
+    PW_CHECK(checkNodes(graph.node(), ""));
+    for (const auto& function : graph.library().function())
+        PW_CHECK(checkNodes(function.node_def(), "function \"" + function.signature().name() + "\", "));
     Context context{options, deviceNamesOf(graph), graph.versions().producer(), {}, 0};
     for (const auto& function : graph.library().function())
         context.functions.try_emplace(function.signature().name(), Context::Function{&function, nullptr, 0, false});

@@ -122,6 +122,7 @@ private:
     Status readMessage(Kind kind, std::uint64_t end, Message& into) {
         const std::uint64_t start = m_file.position();
         m_message.clear();
+        --m_recordsLeft;
         PW_CHECK(copyMessage(kind, end));
         if (m_message.size() > kMaxNode)
             return fail(ErrorCode::TooLarge, "one node takes more than " + text::bytes(kMaxNode), {}, m_path);
@@ -134,6 +135,8 @@ private:
     Status copyMessage(Kind kind, std::uint64_t end) {
         if (m_stop.stop_requested())
             return fail(ErrorCode::Busy, "cancelled", {}, m_path);
+        if (m_recordsLeft < 0)
+            return fail(ErrorCode::TooLarge, "holds more records than a file of its size can mean", {}, m_path);
         while (m_file.position() < end) {
             if (--m_recordsLeft < 0)
                 return fail(ErrorCode::TooLarge, "holds more records than a file of its size can mean", {}, m_path);

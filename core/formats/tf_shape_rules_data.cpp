@@ -202,7 +202,7 @@ void pack(RuleContext& c) {
 
 void unpack(RuleContext& c) {
     const Dims* data = c.shape(0);
-    const std::int64_t count = std::min<std::int64_t>(c.integer("num", 0), static_cast<std::int64_t>(kMaxConstant));
+    const std::int64_t count = std::min<std::int64_t>(c.integer("num", 0), kMaxListedOutputs);
     const auto at = data != nullptr ? axisOf(c.integer("axis", 0), data->size()) : std::nullopt;
     for (std::int64_t o = 0; o < count; ++o) {
         if (!at) {
@@ -220,7 +220,7 @@ void unpack(RuleContext& c) {
 
 void splitInto(RuleContext& c, std::size_t input, std::optional<std::int64_t> axis, const Dims* sizes) {
     const Dims* data = c.shape(input);
-    const std::int64_t count = std::min<std::int64_t>(c.integer("num_split", 0), static_cast<std::int64_t>(kMaxConstant));
+    const std::int64_t count = std::min<std::int64_t>(c.integer("num_split", 0), kMaxListedOutputs);
     const auto at = data != nullptr && axis ? axisOf(*axis, data->size()) : std::nullopt;
     for (std::int64_t o = 0; o < count; ++o) {
         const auto output = static_cast<std::size_t>(o);

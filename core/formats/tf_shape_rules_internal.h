@@ -6,7 +6,8 @@
 /// What the files of shape rules share.
 namespace pw::formats::tf {
 
-constexpr std::size_t kMaxConstant = 1024;
+constexpr std::size_t kMaxConstant = 64; ///< why: shapes are short, and every op on the way holds a copy
+constexpr std::int64_t kMaxListedOutputs = 1024;
 
 using Rule = void (*)(RuleContext&);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxNamedMissing = 5;
 constexpr std::int64_t kMaxDeclaredOutputs = 4096;
 /// An input "a:1000000" asks for a million outputs of a. Graphs get this many more outputs than inputs.
-constexpr std::uint64_t kSpareOutputs = 100'000;
+constexpr std::uint64_t kSpareOutputs = 20'000;
 
 /// Names of the outputs of ops with several, as functions refer to them ("node:values:0"). Lists come last.
 const std::vector<std::string_view>* namedOutputs(std::string_view type) {
@@ -104,15 +104,11 @@ public:
             return at == named->end() ? index : static_cast<std::uint32_t>(at - named->begin()) + index;
         }
         auto& known = m_names[node];
-        const auto at = std::find(known.begin(), known.end(), name.output);
-        const auto base = static_cast<std::uint32_t>(at - known.begin());
-        if (at == known.end())
-            known.push_back(name.output);
-        return base + index;
+        return known.try_emplace(name.output, static_cast<std::uint32_t>(known.size())).first->second + index;
     }
 
 private:
-    std::unordered_map<std::int32_t, std::vector<std::string_view>> m_names;
+    std::unordered_map<std::int32_t, std::unordered_map<std::string_view, std::uint32_t>> m_names;
 };
 
 } // namespace

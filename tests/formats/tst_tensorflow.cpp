@@ -519,6 +519,30 @@ private Q_SLOTS:
         QVERIFY2(clock.elapsed() < 20'000, qPrintable(QString::number(clock.elapsed())));
     }
 
+    void nodesNeedNameAndOp() {
+        const auto noOp = open(smallGraph() + bytes(1, bytes(1, "nothing")));
+        QVERIFY(!noOp);
+        QCOMPARE(noOp.error().where, std::string("node 4 \"nothing\""));
+        const auto noName = open(smallGraph() + bytes(1, bytes(2, "Relu")));
+        QVERIFY(!noName);
+        QCOMPARE(noName.error().message, std::string("the node has no name"));
+    }
+
+    void emptyRecordsAreNotBelieved() {
+        std::string empty = smallGraph();
+        for (int i = 0; i < 400'000; ++i)
+            empty += bytes(1, "");
+        const auto graph = open(empty);
+        QVERIFY(!graph);
+        QCOMPARE(graph.error().code, ErrorCode::TooLarge);
+        std::string text = "node { name: \"x\" op: \"Relu\" }\n";
+        for (int i = 0; i < 400'000; ++i)
+            text += "node{}";
+        const auto fromText = open(text);
+        QVERIFY(!fromText);
+        QCOMPARE(fromText.error().code, ErrorCode::TooLarge);
+    }
+
     void stopping() {
         std::stop_source stop;
         stop.request_stop();
