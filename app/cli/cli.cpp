@@ -88,6 +88,10 @@ void reportWarnings(const Cli& cli, const std::vector<Warning>& warnings) {
     }
 }
 
+void printNote(const std::string& line) {
+    std::fprintf(stderr, "%s\n", oneLine(line).c_str());
+}
+
 void printJson(const Json& json) {
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
@@ -116,7 +120,8 @@ void Table::print() const {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string pad(widths[i] - displayWidth(row[i]), ' ');
-            line += (i > 0 ? "  " : "") + (i == 0 ? row[i] + pad : pad + row[i]);
+            const bool isLeft = i == 0 || (m_textAtEnd && i + 1 == row.size());
+            line += (i > 0 ? "  " : "") + (isLeft ? row[i] + pad : pad + row[i]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         std::cout << line << "\n";

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,6 +37,9 @@ struct Cli {
     std::stop_source stop; ///< requested by Ctrl-C
     int exitCode = kDone;
 
+    /// How many Disposable there are now; shared with the thread that waits for signals.
+    std::shared_ptr<std::atomic<int>> disposable = std::make_shared<std::atomic<int>>(0);
+
     bool interrupted() const { return stop.stop_requested(); }
     /// A context that Ctrl-C stops; shows progress on stderr when that is a terminal.
     JobContext jobContext() const;
@@ -43,10 +47,28 @@ struct Cli {
     Result<RepositoryPtr> repository() const;
 };
 
+/// While one lives, Ctrl-C ends the program within a tenth of a second, wherever it is: what it computes just now is of no use
+/// in part. Not for code that writes files.
+class Disposable {
+public:
+    explicit Disposable(const Cli& cli)
+        : m_count(cli.disposable) {
+        ++*m_count;
+    }
+    ~Disposable() { --*m_count; }
+    Disposable(const Disposable&) = delete;
+    Disposable& operator=(const Disposable&) = delete;
+
+private:
+    std::shared_ptr<std::atomic<int>> m_count;
+};
+
 /// Prints an error (with --json as {"error":{code,message,file,where}}) and gives the exit code for it.
 int reportError(const Cli& cli, const Error& error);
 /// Prints warnings to stderr unless --quiet.
 void reportWarnings(const Cli& cli, const std::vector<Warning>& warnings);
+/// A line on stderr; control characters are made visible.
+void printNote(const std::string& line);
 void printJson(const Json& json);
 
 /// A command's body; its exit code or an error to report.
@@ -59,15 +81,20 @@ void setExample(CLI::App* app, const std::string& command, const std::string& ou
 /// Text columns: the first is left-aligned, the others right-aligned.
 class Table {
 public:
-    explicit Table(std::vector<std::string> header) { m_rows.push_back(std::move(header)); }
+    /// `textAtEnd`: the last column holds sentences, left-aligned too.
+    explicit Table(std::vector<std::string> header, bool textAtEnd = false) : m_textAtEnd(textAtEnd) {
+        m_rows.push_back(std::move(header));
+    }
     void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
     void print() const;
 
 private:
     std::vector<std::vector<std::string>> m_rows;
+    bool m_textAtEnd;
 };
 
 void addInfoCommand(CLI::App& app, Cli& cli);
+void addGroupsCommand(CLI::App& app, Cli& cli);
 void addConvertCommand(CLI::App& app, Cli& cli);
 void addZooCommand(CLI::App& app, Cli& cli);
 void addDevicesCommand(CLI::App& app, Cli& cli);

@@ -13,6 +13,7 @@ namespace {
 
 struct CompareOptions {
     std::vector<std::string> graphs;
+    GraphInput graph; ///< options of all of them
     ProblemInput problem;
     std::string methods;
     std::int64_t budgetEvaluations = 0;
@@ -35,7 +36,7 @@ Result<int> runCompare(const Cli& cli, const CompareOptions& options) {
     PW_TRY(const RepositoryPtr repository, cli.repository());
     std::vector<ComparisonRow> rows;
     for (const std::string& spec : options.graphs) {
-        PW_TRY(const GraphPtr graph, openGraph(cli, spec));
+        PW_TRY(const GraphPtr graph, options.graph.with(spec).open(cli));
         PW_TRY(const ProblemPtr problem, options.problem.compile(graph, spec));
         PW_TRY(const auto more, compareMethods(cli, problem, plan, repository));
         rows.insert(rows.end(), more.begin(), more.end());
@@ -58,6 +59,7 @@ void addCompareCommand(CLI::App& app, Cli& cli) {
     auto options = std::make_shared<CompareOptions>();
     CLI::App* command = app.add_subcommand("compare", "Run several methods under one budget and print a table");
     command->add_option("graphs", options->graphs, "model files or zoo names")->required();
+    options->graph.addOptionsTo(command);
     options->problem.addTo(command, true);
     command->add_option("--methods,-m", options->methods, "comma-separated: single,metis,local_search")->required();
     command->add_option("--budget-evals", options->budgetEvaluations, "simulations per run at most; 0 = each method's default")

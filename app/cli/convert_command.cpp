@@ -32,23 +32,37 @@ Result<DeviceSet> devicesFor(const ConvertOptions& options, const formats::Place
     return DeviceSet::create("placement", std::move(devices), {});
 }
 
+/// Writes the graph with the placement's devices, or the placement alone where the ending stands for one.
+Status writePlaced(const ConvertOptions& options, const OpGraph& graph, std::vector<Warning>& warnings) {
+    PW_TRY(const auto file, openPlacement(options.placement, graph, options.graph.spec));
+    PW_TRY(const DeviceSet devices, devicesFor(options, file));
+    PW_TRY(const auto placement, applyPlacementFile(file, options.placement, graph, devices, warnings));
+    if (!formats::isPlacementPath(options.output))
+        return formats::saveGraph(graph, options.output, {placement, &devices, options.graph.spec});
+    return formats::savePlacement(formats::makePlacementFile(graph, devices, placement, file.method, file.seed), options.output,
+                                  &graph);
+}
+
 Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
-    PW_TRY(const GraphPtr graph, options.graph.open(cli));
+    Json profiles = Json::array();
+    PW_TRY(const GraphPtr graph, options.graph.open(cli, &profiles));
+    if (options.placement.empty() && formats::isPlacementPath(options.output))
+        return fail(ErrorCode::Invalid, "an output of this kind is a placement: name one with --placement", {}, options.output);
     std::vector<Warning> warnings = graph->warnings();
     if (options.placement.empty()) {
         PW_CHECK(formats::saveGraph(*graph, options.output, {{}, nullptr, options.graph.spec}));
     } else {
-        PW_TRY(const auto file, formats::loadPlacement(options.placement));
-        PW_TRY(const DeviceSet devices, devicesFor(options, file));
-        PW_TRY(const auto placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
-        PW_CHECK(formats::saveGraph(*graph, options.output, {placement, &devices, options.graph.spec}));
+        PW_CHECK(writePlaced(options, *graph, warnings));
     }
     const GraphStats stats = computeStats(*graph);
     if (cli.json) {
         Json list = Json::array();
         for (const Warning& warning : warnings)
             list.push_back({{"kind", warning.kind}, {"where", warning.where}, {"detail", warning.detail}});
-        printJson({{"file", options.output}, {"ops", stats.ops}, {"edges", stats.edges}, {"warnings", list}});
+        Json json = {{"file", options.output}, {"ops", stats.ops}, {"edges", stats.edges}, {"warnings", list}};
+        if (!options.graph.profiles.empty())
+            json["profiles"] = profiles;
+        printJson(json);
         return kDone;
     }
     reportWarnings(cli, warnings);
@@ -63,10 +77,11 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
 
 void addConvertCommand(CLI::App& app, Cli& cli) {
     auto options = std::make_shared<ConvertOptions>();
-    CLI::App* command = app.add_subcommand("convert", "Write a model in another format (.graph.json, .dot)");
+    CLI::App* command = app.add_subcommand("convert", "Write a model in another format (.graph.json, .dot, .graphml), or ONNX and TensorFlow files with devices put in");
     options->graph.addTo(command);
     command->add_option("output", options->output, "file to write; its ending chooses the format")->required();
-    command->add_option("--placement,-p", options->placement, "write this placement's devices into the ops");
+    command->add_option("--placement,-p", options->placement, "write this placement's devices into the ops, or (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json) the placement alone; "
+                        "'file': the devices in the graph's own file");
     command->add_option("--devices,-d", options->devices, "device set of the placement; default: the names in its file");
     setBody(command, cli, [&cli, options] { return runConvert(cli, *options); });
     setExample(command, "convert zoo:inception_v3 inception.dot", "  inception.dot: 2,273 ops, 3,617 edges");

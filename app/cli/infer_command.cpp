@@ -79,7 +79,7 @@ Result<int> runInfer(const Cli& cli, const InferOptions& options) {
     json["inference_seconds"] = inferenceSeconds;
     json["zero_shot_step_time_us"] = zeroShotUs;
     json["confidence"] = result.confidence;
-    PW_CHECK(addPlacementOutput(json, *spec.problem, info.method, options.seed, result, options.output));
+    PW_CHECK(addPlacementOutput(cli, json, *spec.problem, info.method, options.seed, result, options.output));
     if (cli.json) {
         printJson(json);
     } else {
@@ -104,7 +104,7 @@ void addInferCommand(CLI::App& app, Cli& cli) {
     command->add_option("--seed", options->seed, "random seed of the sampled sweeps")->capture_default_str();
     command->add_option("--polish", options->polishSeconds, "then this many seconds of local search from the result")
         ->check(nonNegative());
-    command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv)");
+    command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json)");
     setBody(command, cli, [&cli, options] { return runInfer(cli, *options); });
     setExample(command, "infer zoo:inception_v3?batch=32 -d 2xK80 --policy last --project work.placewright",
                "  method       placeto\n"

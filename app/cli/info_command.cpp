@@ -36,6 +36,7 @@ Json costsJson(const OpGraph& graph, const DeviceSet& devices) {
     struct Sum {
         std::size_t count = 0;
         double flops = 0.0, bytes = 0.0, us = 0.0;
+        std::size_t from[3] = {}; ///< ops by CostSource
     };
     std::map<std::string, Sum> byType;
     std::map<std::string, std::size_t> unknown;
@@ -48,14 +49,30 @@ Json costsJson(const OpGraph& graph, const DeviceSet& devices) {
         sum.flops += work.flops;
         sum.bytes += work.bytesMoved;
         sum.us += table.at(id, DeviceId(0));
+        ++sum.from[static_cast<std::size_t>(table.source[i])];
         measured += table.source[i] == CostSource::Measured ? 1 : 0;
         if (table.source[i] == CostSource::Default)
             ++unknown[graph.op(id).type];
     }
     Json types = Json::object();
-    for (const auto& [type, sum] : byType)
-        types[type] = {{"ops", sum.count}, {"flops", sum.flops}, {"bytes_moved", sum.bytes}, {"cost_us", sum.us}};
+    for (const auto& [type, sum] : byType) {
+        types[type] = {{"ops", sum.count},         {"flops", sum.flops},     {"bytes_moved", sum.bytes}, {"cost_us", sum.us},
+                       {"measured", sum.from[0]}, {"formula", sum.from[1]}, {"default", sum.from[2]}};
+    }
     return {{"device", devices.device(DeviceId(0)).model}, {"by_type", types}, {"unknown", unknown}, {"measured", measured}};
+}
+
+/// "measured", or "formula 3, default 1" where the ops of a type differ.
+std::string sourcesOf(const Json& sum) {
+    std::string list;
+    for (const char* source : {"measured", "formula", "default"}) {
+        const auto ops = sum[source].get<std::size_t>();
+        if (ops == sum["ops"].get<std::size_t>())
+            return source;
+        if (ops > 0)
+            list += (list.empty() ? "" : ", ") + std::string(source) + " " + std::to_string(ops);
+    }
+    return list;
 }
 
 void printCosts(const Json& costs) {
@@ -64,18 +81,17 @@ void printCosts(const Json& costs) {
         order.emplace_back(-sum["cost_us"].get<double>(), type);
     std::sort(order.begin(), order.end());
     std::cout << "\nEstimated on one " << costs["device"].get<std::string>() << " (roofline):\n";
-    Table table({"op type", "ops", "GFLOP", "moved", "time"});
+    Table table({"op type", "ops", "GFLOP", "moved", "time", "cost from"}, true);
     for (const auto& [key, type] : order) {
         const Json& sum = costs["by_type"][type];
         char gflop[32];
         std::snprintf(gflop, sizeof gflop, "%.3f", sum["flops"].get<double>() / 1e9);
         table.add({type, std::to_string(sum["ops"].get<std::size_t>()), gflop, text::bytes(sum["bytes_moved"].get<double>()),
-                   text::duration(sum["cost_us"].get<double>())});
+                   text::duration(sum["cost_us"].get<double>()), sourcesOf(sum)});
     }
     table.print();
-    std::cout << "measured ops: " << costs["measured"] << "\n";
     for (const auto& [type, count] : costs["unknown"].items())
-        std::cout << "no formula: " << type << " (" << count << " ops)\n";
+        std::cout << "no formula, or no shapes for it: " << type << " (" << count << (count == 1 ? " op)\n" : " ops)\n");
 }
 
 void printStats(const OpGraph& graph, const GraphStats& stats, double flops) {
@@ -104,7 +120,9 @@ void printStats(const OpGraph& graph, const GraphStats& stats, double flops) {
 }
 
 Result<int> runInfo(const Cli& cli, const GraphInput& input, bool costs, const std::string& devices) {
-    PW_TRY(const GraphPtr graph, input.open(cli));
+    const Disposable disposable(cli);
+    Json profiles = Json::array();
+    PW_TRY(const GraphPtr graph, input.open(cli, &profiles));
     const GraphStats stats = computeStats(*graph);
     const double flops = totalFlops(*graph);
     Json json;
@@ -125,6 +143,8 @@ Result<int> runInfo(const Cli& cli, const GraphInput& input, bool costs, const s
     json["scopes"] = stats.scopes;
     json["devices"] = stats.devices;
     json["warnings"] = warningsJson(graph->warnings());
+    if (!input.profiles.empty())
+        json["profiles"] = profiles;
     if (costs) {
         PW_TRY(const DeviceSet set, openDevices(devices, input.spec));
         json["costs"] = costsJson(*graph, set);

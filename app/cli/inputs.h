@@ -13,29 +13,47 @@ namespace pw::cli {
 /// The inputs that many commands share, as options of a subcommand and as opened objects.
 struct GraphInput {
     std::string spec;              ///< a path or "zoo:..."
-    std::vector<std::string> dims; ///< NAME=N
+    std::vector<std::string> dims;     ///< NAME=N
+    std::vector<std::string> inputs;   ///< SHAPE[:DTYPE], "1x3x224x224:f32"
+    std::vector<std::string> profiles; ///< files with measured times, laid over the graph one after the other
 
     void addTo(CLI::App* app, const std::string& help = "model file, or zoo:NAME?key=value");
-    void addDimsTo(CLI::App* app);
-    Result<GraphPtr> open(const Cli& cli) const;
+    /// The options only, for commands that take several graphs.
+    void addOptionsTo(CLI::App* app);
+    /// Opens and lays the profiles over it. What fitted is told on stderr and added to `profilesJson`.
+    Result<GraphPtr> open(const Cli& cli, Json* profilesJson = nullptr) const;
+    /// The same options for another graph.
+    GraphInput with(const std::string& otherSpec) const;
+};
+
+/// How ops become groups.
+struct GroupInput {
+    std::size_t target = 128; ///< 0 = no merging
+    std::size_t scopeDepth = 0;
+    bool coplacement = false;
+    bool ignoreColocation = false;
+    std::string file; ///< op,group: groups made by hand
+
+    void addTo(CLI::App* app);
+    Result<GroupingOptions> options() const;
 };
 
 struct ProblemInput {
     std::string devices;
     std::string model = "links";
     double headroomPct = 0.0;
-    std::size_t groups = kDefaultGroups;
+    GroupInput groups;
 
-    static constexpr std::size_t kDefaultGroups = 128;
-
-    /// `withGroups`: also --groups.
+    /// `withGroups`: also --groups and what belongs to it.
     void addTo(CLI::App* app, bool withGroups);
     /// `graphFile`: what an error about the graph names.
     Result<ProblemPtr> compile(const GraphPtr& graph, const std::string& graphFile) const;
 };
 
 /// One graph by path or zoo name.
-Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, const std::map<std::string, std::int64_t>& dims = {});
+Result<GraphPtr> openGraph(const Cli& cli, const std::string& spec, formats::LoadOptions options = {});
+/// A placement by file, or with "file" the devices that the graph's own file gives its ops.
+Result<formats::PlacementFile> openPlacement(const std::string& spec, const OpGraph& graph, const std::string& graphFile);
 /// A placement file's devices for each op; errors name the file, misses become warnings.
 Result<OpPlacement> applyPlacementFile(const formats::PlacementFile& file, const std::string& path, const OpGraph& graph,
                                        const DeviceSet& devices, std::vector<Warning>& warnings);
@@ -52,8 +70,8 @@ Result<const Placer*> findPlacer(const Cli& cli, const std::string& method);
 /// The description of a place result that `place` and `infer` print.
 Json placeResultJson(const PlacementProblem& problem, const std::string& method, const PlaceResult& result);
 void printPlaceResult(const PlacementProblem& problem, const std::string& method, const PlaceResult& result);
-/// Writes the result with -o and adds the `placement` key (the path, else the object).
-Status addPlacementOutput(Json& json, const PlacementProblem& problem, const std::string& method, std::uint64_t seed,
+/// Writes the result with -o and adds the `placement` key (the path, else with --json the object).
+Status addPlacementOutput(const Cli& cli, Json& json, const PlacementProblem& problem, const std::string& method, std::uint64_t seed,
                           const PlaceResult& result, const std::string& output);
 
 } // namespace pw::cli

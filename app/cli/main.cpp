@@ -27,18 +27,21 @@ namespace {
 using namespace pw;
 
 /// Ctrl-C and SIGTERM become a stop request: the command keeps its best result and exits with 130. A second one kills.
-/// A thread waits for the signals, because a handler itself may hardly do anything.
-void watchSignals(std::stop_source stop) {
+/// A thread waits for the signals, because a handler itself may hardly do anything. What is disposable gets a moment to
+/// stop by itself (and to end its worker processes).
+void watchSignals(std::stop_source stop, std::shared_ptr<std::atomic<int>> disposable) {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread([signals, stop]() mutable {
+    std::thread([signals, stop, disposable]() mutable {
         int number = 0;
         sigwait(&signals, &number);
         stop.request_stop();
-        sigwait(&signals, &number);
+        constexpr timespec kMoment{0, 50'000'000};
+        while (sigtimedwait(&signals, nullptr, &kMoment) < 0 && *disposable == 0) {
+        }
         std::_Exit(cli::kInterrupted);
     }).detach();
 }
@@ -104,6 +107,7 @@ int runCommandLine(int argc, char** argv, cli::Cli& cli) {
     addCommonOptions(app, cli);
     addInfoCommand(app, cli);
     addConvertCommand(app, cli);
+    addGroupsCommand(app, cli);
     addZooCommand(app, cli);
     addDevicesCommand(app, cli);
     addSimulateCommand(app, cli);
@@ -117,7 +121,7 @@ int runCommandLine(int argc, char** argv, cli::Cli& cli) {
     app.footer("Exit codes: 0 done, 1 the answer is no (no valid placement), 2 bad usage or input, 3 internal error,\n"
                "130 stopped with Ctrl-C (the best so far is kept). Each command's --help has an example.");
     cli::refuseBentNumbers(app);
-    watchSignals(cli.stop);
+    watchSignals(cli.stop, cli.disposable);
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {

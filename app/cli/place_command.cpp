@@ -26,7 +26,7 @@ Result<int> runPlace(const Cli& cli, const PlaceCommandOptions& options) {
     PW_TRY(const PlaceResult result,
            runPlacer(cli, problem, *placer, place, repository));
     Json json = placeResultJson(*problem, options.method, result);
-    PW_CHECK(addPlacementOutput(json, *problem, options.method, place.seed, result, options.output));
+    PW_CHECK(addPlacementOutput(cli, json, *problem, options.method, place.seed, result, options.output));
     if (cli.json)
         printJson(json);
     else
@@ -49,7 +49,7 @@ void addPlaceCommand(CLI::App& app, Cli& cli) {
         ->check(nonNegative());
     command->add_option("--seed", options->place.seed, "random seed")->capture_default_str();
     command->add_option("--set", options->settings, "method parameter, key=value; may be repeated")->allow_extra_args(false);
-    command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv)");
+    command->add_option("-o,--output", options->output, "write the placement (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json)");
     setBody(command, cli, [&cli, options] { return runPlace(cli, *options); });
     setExample(command, "place zoo:inception_v3 -d 2xK80 -m metis -o metis.placement.json",
                "  method       metis\n"

@@ -44,7 +44,7 @@ Result<int> runRender(const Cli& cli, RenderCommandOptions options) {
     if (options.placement.empty()) {
         PW_CHECK(renderPicture(graph, nullptr, nullptr, options.picture, options.output));
     } else {
-        PW_TRY(const auto file, formats::loadPlacement(options.placement));
+        PW_TRY(const auto file, openPlacement(options.placement, *graph, options.graph.spec));
         PW_TRY(const DeviceSet devices, options.devices.empty() ? namedDevices(file) : openDevices(options.devices, options.graph.spec));
         std::vector<Warning> warnings;
         PW_TRY(const OpPlacement placement, applyPlacementFile(file, options.placement, *graph, devices, warnings));
@@ -64,7 +64,7 @@ void addRenderCommand(CLI::App& app, Cli& cli) {
     auto options = std::make_shared<RenderCommandOptions>();
     CLI::App* command = app.add_subcommand("render", "Draw the graph coloured by device to PNG or SVG");
     options->graph.addTo(command);
-    command->add_option("--placement,-p", options->placement, "placement that gives the colours");
+    command->add_option("--placement,-p", options->placement, "placement that gives the colours; 'file': the devices in the graph's own file");
     command->add_option("--devices,-d", options->devices, "its device set; default: the names in its file");
     command->add_option("--by", options->picture.colorBy, "colour by device, cost, memory or phase")->capture_default_str();
     command->add_option("--depth", options->picture.depth, "scope levels to open")->check(CLI::Range(0, 64))->capture_default_str();

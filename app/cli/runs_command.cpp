@@ -1,10 +1,12 @@
 #include "app/cli/run_support.h"
 
 #include "core/base/text.h"
+#include "storage/project_file.h"
 
 #include <CLI/CLI.hpp>
 
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 
 namespace pw::cli {
@@ -49,10 +51,18 @@ Json runJson(const RunRecord& run) {
             {"error", run.error}};
 }
 
+/// An existing project. One that may not be written is opened for reading; what would change it then fails.
 Result<RepositoryPtr> needRepository(const Cli& cli) {
     if (cli.project.empty())
         return fail(ErrorCode::Invalid, "name the project with --project FILE");
-    return cli.repository();
+    std::error_code error;
+    const bool isThere = std::filesystem::exists(cli.project, error) && !error;
+    if (!isThere)
+        return fail(ErrorCode::NotFound, "there is no such project", "", cli.project);
+    auto repository = cli.repository();
+    if (!repository && repository.error().code == ErrorCode::Io)
+        return storage::openProjectReadOnly(cli.project);
+    return repository;
 }
 
 Result<int> runList(const Cli& cli, const RunsOptions& options) {
@@ -149,7 +159,7 @@ Result<int> runExport(const Cli& cli, const RunsOptions& options) {
         PW_TRY(const DeviceSet devices, repository->loadDeviceSet(placement.deviceSetId));
         PW_CHECK(formats::savePlacement(
             formats::makePlacementFile(*graph, devices, placement.placement, placement.method, run.spec.seed),
-            options.placementFile));
+            options.placementFile, &*graph));
         files.push_back(options.placementFile);
     }
     if (!options.metricsFile.empty()) {
@@ -200,7 +210,7 @@ void addRunsCommand(CLI::App& app, Cli& cli) {
 
     CLI::App* exported = sub("export", "Write its policy, best placement or metrics to files");
     exported->add_option("--policy", options->policyFile, "policy file to write (.policy)");
-    exported->add_option("--placement", options->placementFile, "placement file to write (.placement.json, .csv)");
+    exported->add_option("--placement", options->placementFile, "placement file to write (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json)");
     exported->add_option("--metrics", options->metricsFile, "CSV file to write");
     setBody(exported, cli, [&cli, options] { return runExport(cli, *options); });
 

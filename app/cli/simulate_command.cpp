@@ -38,14 +38,15 @@ Json criticalPathJson(const PlacementProblem& problem, const Schedule& schedule)
     return path;
 }
 
-/// Evaluates (step time and peaks only) `repeat` times and gives simulated ops per second.
-double measureOpsPerSecond(const ProblemPtr& problem, const OpPlacement& placement, int repeat) {
+/// Evaluates (step time and peaks only) `repeat` times, or until Ctrl-C, and gives simulated ops per second.
+double measureOpsPerSecond(const Cli& cli, const ProblemPtr& problem, const OpPlacement& placement, int repeat) {
     Simulator simulator(problem);
     simulator.evaluate(placement); // why: the first call warms caches and allocates
     const Stopwatch watch;
-    for (int i = 0; i < repeat; ++i)
+    int done = 0;
+    for (; done < repeat && !cli.interrupted(); ++done)
         simulator.evaluate(placement);
-    return static_cast<double>(problem->opCount()) * repeat / watch.seconds();
+    return static_cast<double>(problem->opCount()) * done / watch.seconds();
 }
 
 void printSchedule(const PlacementProblem& problem, const Schedule& schedule) {
@@ -72,9 +73,8 @@ void printSchedule(const PlacementProblem& problem, const Schedule& schedule) {
 Result<int> runSimulate(const Cli& cli, const SimulateOptions& options) {
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
     ProblemInput input = options.problem;
-    input.groups = 0;
     PW_TRY(const ProblemPtr problem, input.compile(graph, options.graph.spec));
-    PW_TRY(const auto file, formats::loadPlacement(options.placement));
+    PW_TRY(const auto file, openPlacement(options.placement, *graph, options.graph.spec));
     std::vector<Warning> warnings;
     PW_TRY(const OpPlacement placement, applyPlacementFile(file, options.placement, *graph, problem->devices(), warnings));
     reportWarnings(cli, warnings);
@@ -96,7 +96,7 @@ Result<int> runSimulate(const Cli& cli, const SimulateOptions& options) {
     json["critical_path"] = criticalPathJson(*problem, schedule);
     json["lower_bound_us"] = lowerBounds(*problem).best();
     if (options.repeat > 0)
-        json["ops_per_s"] = measureOpsPerSecond(problem, placement, options.repeat);
+        json["ops_per_s"] = measureOpsPerSecond(cli, problem, placement, options.repeat);
     if (cli.json) {
         printJson(json);
     } else {
@@ -115,7 +115,7 @@ void addSimulateCommand(CLI::App& app, Cli& cli) {
     CLI::App* command = app.add_subcommand("simulate", "Simulate one step of a placement");
     options->graph.addTo(command);
     options->problem.addTo(command, false);
-    command->add_option("--placement,-p", options->placement, "placement file (JSON, or CSV op,device)")->required();
+    command->add_option("--placement,-p", options->placement, "placement file (JSON, CSV op,device, device_map, ...), or 'file': the devices in the graph's own file")->required();
     command->add_option("--trace", options->trace, "write the schedule as Chrome trace JSON (opens in Perfetto)");
     command->add_option("--repeat", options->repeat, "also time this many evaluations (step time and peaks only)")
         ->check(CLI::Range(0, 1000000000));

@@ -16,6 +16,7 @@ namespace {
 struct TrainOptions {
     std::string method;
     std::vector<std::string> graphs;
+    GraphInput graph; ///< options of all of them
     std::string family;
     ProblemInput problem;
     std::int64_t episodes = 0;
@@ -39,7 +40,7 @@ Result<Prepared> prepareNew(const Cli& cli, const TrainOptions& options) {
         return fail(ErrorCode::Invalid, "name a device set", "--devices");
     Prepared prepared;
     for (const std::string& name : options.graphs) {
-        PW_TRY(const GraphPtr graph, openGraph(cli, name));
+        PW_TRY(const GraphPtr graph, options.graph.with(name).open(cli));
         PW_TRY(ProblemPtr problem, options.problem.compile(graph, name));
         prepared.problems.push_back(std::move(problem));
     }
@@ -116,6 +117,7 @@ void addTrainCommand(CLI::App& app, Cli& cli) {
     command->add_option("method", options->method, "placeto")->required();
     command->add_option("--graphs,-g", options->graphs, "graphs to train on: files or zoo names");
     command->add_option("--family", options->family, "a family of graphs of the zoo");
+    options->graph.addOptionsTo(command);
     options->problem.addTo(command, true);
     command->get_option("--devices")->required(false);
     command->add_option("--episodes", options->episodes, "episodes at most")->check(nonNegative());

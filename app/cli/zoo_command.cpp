@@ -44,7 +44,13 @@ struct EmitOptions {
 
 Result<int> runZooEmit(const Cli& cli, const EmitOptions& options) {
     PW_TRY(const auto settings, parseSettings(options.settings));
-    PW_TRY(const GraphPtr graph, zoo::make(options.name, settings));
+    GraphPtr graph;
+    {
+        const Disposable disposable(cli);
+        PW_TRY(graph, zoo::make(options.name, settings));
+    }
+    if (cli.interrupted())
+        return kInterrupted;
     PW_CHECK(formats::saveGraph(*graph, options.output));
     const GraphStats stats = computeStats(*graph);
     if (cli.json) {
