@@ -1,5 +1,6 @@
 #include "core/formats/profile_readers.h"
 #include "core/formats/profile_sums.h"
+#include "core/formats/tf_devices.h"
 #include "core/formats/tf_text.h"
 #include "core/formats/wire_file.h"
 
@@ -73,15 +74,20 @@ public:
 
     /// Executions of one op add up: the file tells of one step, in which an op may launch several kernels or stand in a loop.
     Profile finish() const {
-        std::map<std::string, LaneRole> best; // base -> the list that counts
+        TfDeviceNames names; // streams may spell their device in another way than the list of launches
+        for (const Lane& lane : m_lanes)
+            names.add(lane.base);
+        std::map<std::string, LaneRole> best; // device -> the list that counts
         for (const Lane& lane : m_lanes) {
-            const auto [found, isNew] = best.try_emplace(lane.base, lane.role);
+            const auto [found, isNew] = best.try_emplace(names.nameOf(lane.base), lane.role);
             if (!isNew)
                 found->second = std::max(found->second, lane.role);
         }
         std::vector<std::optional<std::string>> kinds;
-        for (const Lane& lane : m_lanes)
-            kinds.push_back(best[lane.base] == lane.role ? std::optional(deviceKindOf(lane.base)) : std::nullopt);
+        for (const Lane& lane : m_lanes) {
+            const bool counts = best[names.nameOf(lane.base)] == lane.role;
+            kinds.push_back(counts ? std::optional(deviceKindOf(lane.base)) : std::nullopt);
+        }
         Profile profile{"TensorFlow StepStats", m_sums.entries(kinds, ProfileSums::Combine::Sum), {}};
         addLaunches(profile);
         if (m_impossible > 0)

@@ -1,6 +1,7 @@
 #include "core/formats/json_util.h"
 #include "core/formats/profile_readers.h"
 #include "core/formats/profile_sums.h"
+#include "core/formats/tf_devices.h"
 
 #include "core/base/text.h"
 
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace pw::formats {
 
@@ -137,17 +139,19 @@ private:
 
     /// Known at the end only: the names of processes and threads may come after their events.
     std::vector<std::optional<std::string>> kinds() const {
-        std::map<std::string, bool> hasAllStreams; // device -> TensorFlow lists all its streams together
+        TfDeviceNames names;
+        for (const auto& [process, label] : m_processLabel)
+            names.add(deviceIn(label));
+        std::set<std::string> hasAllStreams; // devices whose streams TensorFlow lists together: only that list counts
         for (const auto& [process, label] : m_processLabel) {
-            if (const auto at = label.find("/stream:all"); at != std::string::npos)
-                hasAllStreams[label.substr(0, at)] = true;
+            if (label.find("/stream:all") != std::string::npos)
+                hasAllStreams.insert(names.nameOf(deviceIn(label)));
         }
         std::vector<std::optional<std::string>> kinds;
         for (const auto& [thread, said] : m_lanes) {
             const std::string process = find(m_processLabel, thread.first);
-            const auto stream = process.find("/stream:");
-            const bool isCounted = stream == std::string::npos || process.find("/stream:all") == stream ||
-                                   !hasAllStreams.contains(process.substr(0, stream));
+            const bool isCounted = process.find("/stream:all") != std::string::npos ||
+                                   !hasAllStreams.contains(names.nameOf(deviceIn(process)));
             std::string kind = said;
             if (kind.empty())
                 kind = deviceKindOf(process);
@@ -156,6 +160,15 @@ private:
             kinds.push_back(isCounted ? std::optional(std::move(kind)) : std::nullopt);
         }
         return kinds;
+    }
+
+    /// The device string of TensorFlow in a process's name, "/device:GPU:0/stream:all Compute", without its stream; "" if there
+    /// is none.
+    static std::string deviceIn(std::string_view label) {
+        label = text::trim(label);
+        label = label.substr(0, label.find(' '));
+        label = label.substr(0, label.find("/stream:"));
+        return label.starts_with('/') && TfDevice::parse(label) ? std::string(label) : std::string();
     }
 
     template<class Map>

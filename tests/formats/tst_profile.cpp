@@ -126,6 +126,22 @@ private Q_SLOTS:
         QVERIFY(profile.warnings.empty());
     }
 
+    /// TensorFlow's timeline has a GPU's kernels by stream, all together, and their launches under the device's name.
+    void timelineOfTensorFlow() {
+        const Profile profile = load(R"({"traceEvents":[
+            {"ph":"M","name":"process_name","pid":0,"args":{"name":"/job:localhost/replica:0/task:0/device:GPU:0 Compute"}},
+            {"ph":"M","name":"process_name","pid":1,"args":{"name":"/device:GPU:0/stream:all Compute"}},
+            {"ph":"M","name":"process_name","pid":2,"args":{"name":"/device:GPU:0/stream:7 Compute"}},
+            {"ph":"M","name":"process_name","pid":3,"args":{"name":"/job:localhost/replica:0/task:0/device:CPU:0 Compute"}},
+            {"ph":"X","cat":"Op","name":"Conv2D","pid":0,"tid":0,"ts":0,"dur":500,"args":{"name":"conv","op":"Conv2D"}},
+            {"ph":"X","cat":"Op","name":"Conv2D","pid":1,"tid":0,"ts":0,"dur":30,"args":{"name":"conv","op":"Conv2D"}},
+            {"ph":"X","cat":"Op","name":"Conv2D","pid":2,"tid":0,"ts":0,"dur":31,"args":{"name":"conv","op":"Conv2D"}},
+            {"ph":"X","cat":"Op","name":"Shape","pid":3,"tid":0,"ts":0,"dur":2,"args":{"name":"shape","op":"Shape"}}]})").value();
+        QCOMPARE(profile.entries.size(), std::size_t(2));
+        QCOMPARE(usOf(profile, "conv", "gpu"), 30.0);
+        QCOMPARE(usOf(profile, "shape", "cpu"), 2.0);
+    }
+
     /// Chrome reads lists without an end, because a program may die while it writes one.
     void traceWithoutAnEnd() {
         const Profile profile = load(R"([{"ph":"X","name":"a","ts":0,"dur":2},{"ph":"X","name":"b","ts":0,"dur":3},)").value();
