@@ -87,7 +87,8 @@ public:
             PW_CHECK(addTask(task, speeds));
         }
         PW_CHECK(addDependencies(graph));
-        m_builder.addWarning("unit", "", "the file names no units; its times are taken as milliseconds, its sizes as bytes");
+        m_builder.addWarning("unit", "",
+                             "the file names no units; its times are taken as milliseconds, its sizes as bytes");
         return std::move(m_builder).build();
     }
 
@@ -118,8 +119,9 @@ private:
             m_builder.addInput(to, m_builder.addOutput(from, std::move(tensor)));
         }
         if (scale > 1.0)
-            m_builder.addWarning("unit", "", "sizes are fractions of a byte; they and the network's speeds are taken " +
-                                                 text::number(scale) + " times as large");
+            m_builder.addWarning("unit", "",
+                                 "sizes are fractions of a byte; they and the network's speeds are taken " +
+                                     text::number(scale) + " times as large");
         return {};
     }
 

@@ -112,7 +112,8 @@ public:
         PW_TRY(const LinkRate rate, linkRateOf(document));
         PW_CHECK(addEdges(document, rate.perUnit()));
         if (!rate.isExact(rate.perUnit()))
-            m_builder.addWarning("rounding", "", "the edges' costs differ so much that the smallest are rounded to whole bytes");
+            m_builder.addWarning("rounding", "",
+                                 "the edges' costs differ so much that the smallest are rounded to whole bytes");
         m_builder.addWarning("unit", "", "the file names no unit of time; its times are taken as milliseconds");
         return std::move(m_builder).build();
     }

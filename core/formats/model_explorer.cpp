@@ -44,8 +44,8 @@ public:
             PW_CHECK(addEdges(OpId(i), node));
         }
         if (others > 0)
-            m_builder.addWarning("graphs", "", "the file holds " + std::to_string(others) +
-                                                   " more graphs; the first one is opened");
+            m_builder.addWarning("graphs", "",
+                                 "the file holds " + std::to_string(others) + " more graphs; the first one is opened");
         return std::move(m_builder).build();
     }
 

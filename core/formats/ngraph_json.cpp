@@ -13,10 +13,10 @@ using Dims = std::vector<std::int64_t>;
 
 std::string dtypeOf(const std::string& elementType) {
     static const std::unordered_map<std::string, std::string> kNames = {
-        {"float", "f32"},     {"float32_t", "f32"}, {"double", "f64"},    {"float64_t", "f64"}, {"half", "f16"},
-        {"float16", "f16"},   {"bfloat16", "bf16"}, {"char", "bool"},     {"bool", "bool"},     {"boolean", "bool"},
-        {"int8_t", "i8"},     {"int16_t", "i16"},   {"int32_t", "i32"},   {"int64_t", "i64"},   {"uint8_t", "u8"},
-        {"uint16_t", "u16"},  {"uint32_t", "u32"},  {"uint64_t", "u64"}};
+        {"float", "f32"},    {"float32_t", "f32"}, {"double", "f64"},  {"float64_t", "f64"}, {"half", "f16"},
+        {"float16", "f16"},  {"bfloat16", "bf16"}, {"char", "bool"},   {"bool", "bool"},     {"boolean", "bool"},
+        {"int8_t", "i8"},    {"int16_t", "i16"},   {"int32_t", "i32"}, {"int64_t", "i64"},   {"uint8_t", "u8"},
+        {"uint16_t", "u16"}, {"uint32_t", "u32"},  {"uint64_t", "u64"}};
     const auto found = kNames.find(elementType);
     return found == kNames.end() ? elementType : found->second;
 }
@@ -80,10 +80,11 @@ public:
 private:
     bool isElementwise() const {
         static constexpr const char* kTypes[] = {
-            "Abs",  "Acos", "Add",     "And",     "Asin",     "Atan",    "Ceiling", "Cos",    "Cosh",   "Divide",
-            "Erf",  "Exp",  "Floor",   "Log",     "Maximum",  "Minimum", "Multiply", "Negative", "Not",  "Or",
-            "Power", "Relu", "Result", "Sigmoid", "Sign",     "Sin",     "Sinh",    "Softmax", "Sqrt",  "StopGradient",
-            "Subtract", "Tan", "Tanh", "ReluBackprop", "SigmoidBackprop", "ReverseSequence", "Reverse"};
+            "Abs",      "Acos",    "Add",      "And",     "Asin",    "Atan",         "Ceiling",      "Cos",
+            "Cosh",     "Divide",  "Erf",      "Exp",     "Floor",   "Log",          "Maximum",      "Minimum",
+            "Multiply", "Negative", "Not",     "Or",      "Power",   "Relu",         "ReluBackprop", "Result",
+            "Reverse",  "ReverseSequence",     "Sigmoid", "Sign",    "SigmoidBackprop", "Sin",       "Sinh",
+            "Softmax",  "Sqrt",    "StopGradient",        "Subtract", "Tan",         "Tanh"};
         return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const char* type) { return m_type == type; });
     }
 
@@ -184,8 +185,9 @@ public:
         PW_CHECK(addInputs());
         PW_CHECK(inferShapes());
         if (others > 0)
-            m_builder.addWarning("functions", "", "the file holds " + std::to_string(others) +
-                                                      " more functions; the one with most ops is opened");
+            m_builder.addWarning("functions", "",
+                                 "the file holds " + std::to_string(others) +
+                                     " more functions; the one with most ops is opened");
         return std::move(m_builder).build();
     }
 
@@ -201,11 +203,13 @@ private:
         PW_TRY(op.type, object.requiredText("op"));
         for (const auto& [key, value] : object.value().items()) {
             static constexpr const char* kKnown[] = {"name", "op", "inputs", "outputs", "element_type", "value_type"};
-            const bool isKnown = std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return key == k; });
+            const bool isKnown =
+                std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return key == k; });
             if (isKnown || (value.is_array() && value.size() > 64))
                 continue;
-            op.attributes.emplace_back(key, value.is_string() ? value.get<std::string>()
-                                                              : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+            op.attributes.emplace_back(key, value.is_string()
+                                                ? value.get<std::string>()
+                                                : value.dump(-1, ' ', false, Json::error_handler_t::replace));
         }
         const std::string name = op.name;
         const OpId id = m_builder.addOp(std::move(op));

@@ -6,8 +6,8 @@
 #include <cmath>
 
 /// Profiles of PipeDream (msr-fiddle/pipedream), `graph.txt`:
-///   nodeN -- DESCRIPTION -- forward_compute_time=F, backward_compute_time=B, activation_size=S, parameter_size=P[ -- stage_id=K]
-///   <TAB>nodeA -- nodeB
+///   nodeN -- DESCRIPTION -- forward_compute_time=F, backward_compute_time=B, activation_size=S, parameter_size=P[ --
+///   stage_id=K] <TAB>nodeA -- nodeB
 namespace pw::formats {
 
 namespace {
@@ -51,9 +51,10 @@ Result<double> numberFrom(std::string_view text, const std::string& where) {
     text = text::trim(text);
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0)
-        return fail(ErrorCode::Parse, "expected a number, 0 or more, found \"" + text::toValidUtf8(text.substr(0, 40)) + "\"",
-                    where);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+        value < 0.0)
+        return fail(ErrorCode::Parse,
+                    "expected a number, 0 or more, found \"" + text::toValidUtf8(text.substr(0, 40)) + "\"", where);
     return value;
 }
 
@@ -186,7 +187,8 @@ Result<PlacementFile> readPipeDreamStages(std::string_view content) {
         const std::string stage = "stage:" + text::toValidUtf8(node.stage);
         if (!file.assignment.emplace(text::toValidUtf8(node.id), stage).second)
             return fail(ErrorCode::Invalid, "node \"" + text::toValidUtf8(node.id) + "\" is named twice", where);
-        if (file.devices.size() < 1024 && std::find(file.devices.begin(), file.devices.end(), stage) == file.devices.end())
+        if (file.devices.size() < 1024 &&
+            std::find(file.devices.begin(), file.devices.end(), stage) == file.devices.end())
             file.devices.push_back(stage);
     }
     std::sort(file.devices.begin(), file.devices.end());

@@ -22,7 +22,8 @@ Result<std::int64_t> degreeFrom(const std::string& key, const std::string& path)
     std::int64_t degree = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), degree);
     if (error != std::errc() || end != key.data() + key.size() || degree < 1)
-        return fail(ErrorCode::Parse, "expected a degree of tensor parallelism, 1 or more, found \"" + key + "\"", path);
+        return fail(ErrorCode::Parse, "expected a degree of tensor parallelism, 1 or more, found \"" + key + "\"",
+                    path);
     return degree;
 }
 

@@ -58,7 +58,8 @@ Result<bool> flag(const JsonObject& object, const char* key, bool fallback) {
         return value->get<bool>();
     if (value->is_number() && (*value == 0 || *value == 1))
         return *value == 1;
-    return fail(ErrorCode::Parse, "expected true, false, 0 or 1, found " + (value->is_number() ? value->dump() : jsonKind(*value)),
+    return fail(ErrorCode::Parse,
+                "expected true, false, 0 or 1, found " + (value->is_number() ? value->dump() : jsonKind(*value)),
                 object.pathOf(key));
 }
 

@@ -28,8 +28,8 @@ Result<double> numberFrom(std::string_view field, const std::string& where) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error != std::errc() || end != field.data() + field.size() || !std::isfinite(value) || value < 0.0)
-        return fail(ErrorCode::Parse, "expected a number, 0 or more, found \"" + text::toValidUtf8(field.substr(0, 40)) + "\"",
-                    where);
+        return fail(ErrorCode::Parse,
+                    "expected a number, 0 or more, found \"" + text::toValidUtf8(field.substr(0, 40)) + "\"", where);
     return value;
 }
 
@@ -80,7 +80,8 @@ private:
         PW_TRY(m_taskCount, countFrom(fields[0], where()));
         if (fields.size() == 2) {
             PW_TRY(const std::size_t processors, countFrom(fields[1], where()));
-            m_builder.addWarning("processors", where(), "the file is meant for " + std::to_string(processors) + " processors");
+            m_builder.addWarning("processors", where(),
+                                 "the file is meant for " + std::to_string(processors) + " processors");
         }
         return {};
     }
@@ -93,7 +94,8 @@ private:
         PW_TRY(const std::size_t count, countFrom(fields[2], where() + ", number of predecessors"));
         if (fields.size() != count + 3)
             return fail(ErrorCode::Parse,
-                        "expected " + std::to_string(count) + " predecessors, found " + std::to_string(fields.size() - 3),
+                        "expected " + std::to_string(count) + " predecessors, found " +
+                            std::to_string(fields.size() - 3),
                         where());
         Op op;
         op.name = "task" + std::to_string(id);
@@ -114,9 +116,9 @@ private:
     Status finish() {
         const std::size_t found = m_builder.opCount();
         if (found != m_taskCount && found != m_taskCount + 2)
-            return fail(ErrorCode::Parse,
-                        "the first line names " + std::to_string(m_taskCount) + " tasks, there are " +
-                            std::to_string(found) + " (expected are as many, or two more with the dummies at both ends)");
+            return fail(ErrorCode::Parse, "the first line names " + std::to_string(m_taskCount) + " tasks, there are " +
+                                              std::to_string(found) +
+                                              " (expected are as many, or two more with the dummies at both ends)");
         if (found == m_taskCount + 2) {
             m_builder.op(OpId(std::size_t{0})).type = "Dummy";
             m_builder.op(OpId(found - 1)).type = "Dummy";

@@ -10,8 +10,8 @@ const char* const kWorkload = R"({"maxSizePerFPGA": 1000.0, "maxFPGAs": 2, "maxC
    "colorClass": 3, "layerId": 9, "size": 400.0},
   {"id": 8, "name": "Relu8", "supportedOnFpga": false, "cpuLatency": 3, "fpgaLatency": 1, "isBackwardNode": false,
    "colorClass": null, "size": 0},
-  {"id": 9, "name": "a/MatMul_1grad", "supportedOnFpga": true, "cpuLatency": 40, "fpgaLatency": 4, "isBackwardNode": true,
-   "colorClass": 3, "size": 100}],
+  {"id": 9, "name": "a/MatMul_1grad", "supportedOnFpga": true, "cpuLatency": 40, "fpgaLatency": 4,
+   "isBackwardNode": true, "colorClass": 3, "size": 100}],
  "edges": [
   {"sourceId": 7, "destId": 8, "cost": 0.5, "size": 1024.0},
   {"sourceId": 7, "destId": 9, "cost": 0.5, "size": 1024.0},
@@ -30,7 +30,8 @@ const char* const kPipeDream =
 const char* const kDagBench = R"({"name": "w.tiny", "task_graph": {
   "tasks": [{"name": "load_0", "cost": 3.0}, {"name": "work_1_2", "cost": 1.5}, {"name": "end", "cost": 0}],
   "dependencies": [{"source": "load_0", "target": "work_1_2", "size": 0.25},
-                   {"source": "load_0", "target": "end", "size": 8}, {"source": "work_1_2", "target": "end", "size": 2}]},
+                   {"source": "load_0", "target": "end", "size": 8},
+                   {"source": "work_1_2", "target": "end", "size": 2}]},
  "network": {"nodes": [{"name": "N0", "speed": 2.0}, {"name": "N1", "speed": 0.5}, {"name": "N2", "speed": 2}],
   "edges": [{"source": "N0", "target": "N0", "speed": 1e9}, {"source": "N0", "target": "N1", "speed": 500.0},
             {"source": "N1", "target": "N2", "speed": 10}, {"source": "N2", "target": "N1", "speed": 20},
@@ -45,9 +46,12 @@ const char* const kStg = "# a comment\n  3 2\n"
                          "# trailing words\n";
 
 const char* const kNGraph = R"([{"name": "Function_0", "parameters": ["Parameter_0"], "result": ["Result_6"], "ops": [
-  {"element_type": "float", "inputs": [], "name": "Parameter_0", "op": "Parameter", "outputs": ["Parameter_0_0"], "shape": [2, 8]},
-  {"element_type": "float", "inputs": [], "name": "Constant_1", "op": "Constant", "outputs": ["Constant_1_0"], "shape": [8, 3]},
-  {"inputs": ["Parameter_0", "Constant_1_0"], "name": "Dot_2", "op": "Dot", "outputs": ["Dot_2_0"], "reduction_axes_count": 1},
+  {"element_type": "float", "inputs": [], "name": "Parameter_0", "op": "Parameter", "outputs": ["Parameter_0_0"],
+   "shape": [2, 8]},
+  {"element_type": "float", "inputs": [], "name": "Constant_1", "op": "Constant", "outputs": ["Constant_1_0"],
+   "shape": [8, 3]},
+  {"inputs": ["Parameter_0", "Constant_1_0"], "name": "Dot_2", "op": "Dot", "outputs": ["Dot_2_0"],
+   "reduction_axes_count": 1},
   {"inputs": ["Dot_2"], "name": "Tanh_3", "op": "Tanh", "outputs": ["Tanh_3_0"]},
   {"inputs": ["Tanh_3"], "name": "Slice_4", "op": "Slice", "outputs": ["Slice_4_0"], "lower_bounds": [0, 1],
    "upper_bounds": [2, 3], "strides": [1, 1]},
@@ -71,13 +75,18 @@ const char* const kModelExplorer = R"({"label": "all", "graphs": [{"id": "main",
     {"sourceNodeId": "in", "sourceNodeOutputId": "0", "targetNodeInputId": "1"},
     {"sourceNodeId": "w", "sourceNodeOutputId": "0", "targetNodeInputId": "0"}]},
   {"id": "w", "label": "const", "namespace": "net"},
-  {"id": "n2", "label": "split", "namespace": "net/block", "incomingEdges": [{"sourceNodeId": "n1", "sourceNodeOutputId": "65000"}]}
+  {"id": "n2", "label": "split", "namespace": "net/block", "incomingEdges": [
+    {"sourceNodeId": "n1", "sourceNodeOutputId": "65000"}]}
  ]}, {"id": "second", "nodes": []}]})";
 
 const std::vector<Example>& publishedExamples() {
-    static const std::vector<Example> kExamples = {
-        {"dnn-partitioning", kWorkload}, {"pipedream", kPipeDream}, {"dagbench", kDagBench},         {"stg", kStg},
-        {"ngraph", kNGraph},             {"piper", kPiper},         {"model-explorer", kModelExplorer}};
+    static const std::vector<Example> kExamples = {{"dnn-partitioning", kWorkload},
+                                                   {"pipedream", kPipeDream},
+                                                   {"dagbench", kDagBench},
+                                                   {"stg", kStg},
+                                                   {"ngraph", kNGraph},
+                                                   {"piper", kPiper},
+                                                   {"model-explorer", kModelExplorer}};
     return kExamples;
 }
 
@@ -94,8 +103,9 @@ std::string publishedChain(const std::string& format, int count) {
             nodes += comma + R"({"id":)" + id + R"(,"cpuLatency":1,"fpgaLatency":1,"size":8})";
             edge(R"({"sourceId":)" + before + R"(,"destId":)" + id + R"(,"cost":0.)" + id + "}");
         } else if (format == "pipedream") {
-            nodes += "node" + id + " -- ReLU() -- forward_compute_time=1.0, backward_compute_time=1.0, "
-                                   "activation_size=4.0, parameter_size=0.0\n";
+            nodes += "node" + id +
+                     " -- ReLU() -- forward_compute_time=1.0, backward_compute_time=1.0, "
+                     "activation_size=4.0, parameter_size=0.0\n";
             edges += i > 0 ? "\tnode" + before + " -- node" + id + "\n" : "";
         } else if (format == "dagbench") {
             nodes += comma + R"({"name":"t)" + id + R"(","cost":1})";

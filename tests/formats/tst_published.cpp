@@ -147,14 +147,16 @@ private Q_SLOTS:
         row("text", replaced(test::kSplit, "[8]", "[\"x\"]"), "cpus[0].nodes[0]: expected a number, found text");
         row("no nodes", replaced(test::kSplit, "\"nodes\": [8]", "\"ops\": [8]"), "cpus[0].nodes: missing");
         row("empty", "{\"fpgas\": [], \"cpus\": [], \"nodes\": []}", "holds no assignment");
-        row("no list", replaced(test::kSplit, "[{\"load\": 2, \"nodes\": [8]}]", "8"), "cpus: expected an array, found a number");
+        row("no list", replaced(test::kSplit, "[{\"load\": 2, \"nodes\": [8]}]", "8"),
+            "cpus: expected an array, found a number");
     }
     void badSplits() {
         QFETCH(QString, text);
         QFETCH(QString, says);
         const auto split = formats::loadPlacement(m_folder.write("s.json", text.toStdString()));
         QVERIFY(!split.has_value());
-        QCOMPARE(QString::fromStdString(split.error().toString()), QString::fromStdString(m_folder.path("s.json")) + ": " + says);
+        QCOMPARE(QString::fromStdString(split.error().toString()),
+                 QString::fromStdString(m_folder.path("s.json")) + ": " + says);
     }
 
     void pipeDream() {
@@ -247,7 +249,8 @@ private Q_SLOTS:
         QCOMPARE(attributeOf(layer, "variant"), std::string("1 vanilla"));
         QCOMPARE(attributeOf(layer, "memoryUsageB"), std::string("22"));
         QCOMPARE(attributeOf(layer, "syncTimeBw"), std::string("{\"1\":0.5}"));
-        QCOMPARE(attributeOf(layer, "variant 2 vanilla"), std::string("{\"parameterSize\":50.0,\"timePerSample\":1.0}"));
+        QCOMPARE(attributeOf(layer, "variant 2 vanilla"),
+                 std::string("{\"parameterSize\":50.0,\"timePerSample\":1.0}"));
         QCOMPARE(attributeOf(layer, "variant 1 activation recomp"),
                  std::string("{\"parameterSize\":100.0,\"timePerSample\":9.0}"));
         QCOMPARE(costOf(graph->op(*graph->findOp("layer1")), ""), 2000.0);
@@ -291,50 +294,72 @@ private Q_SLOTS:
             QTest::newRow(name) << QString::fromStdString(text) << says;
         };
         row("dnn: no id", replaced(test::kWorkload, "\"id\": 8, ", ""), "nodes[1].id: missing");
-        row("dnn: id twice", replaced(test::kWorkload, "\"id\": 8", "\"id\": 7"), "nodes[1].id: a second node has the id \"7\"");
-        row("dnn: unknown node", replaced(test::kWorkload, "\"destId\": 8", "\"destId\": 88"), "edges[0].destId: there is no node \"88\"");
+        row("dnn: id twice", replaced(test::kWorkload, "\"id\": 8", "\"id\": 7"),
+            "nodes[1].id: a second node has the id \"7\"");
+        row("dnn: unknown node", replaced(test::kWorkload, "\"destId\": 8", "\"destId\": 88"),
+            "edges[0].destId: there is no node \"88\"");
         row("dnn: no edge end", replaced(test::kWorkload, "\"destId\": 8, ", ""), "edges[0].destId: missing");
-        row("dnn: negative", replaced(test::kWorkload, "2.25", "-2.25"), "nodes[0].fpgaLatency: must be finite and 0 or more, found -2.25");
-        row("dnn: negative edge", replaced(test::kWorkload, "0.25", "-1"), "edges[2].cost: must be finite and 0 or more, found -1");
-        row("dnn: text", replaced(test::kWorkload, "20.5", "\"20.5\""), "nodes[0].cpuLatency: expected a number, found text");
+        row("dnn: negative", replaced(test::kWorkload, "2.25", "-2.25"),
+            "nodes[0].fpgaLatency: must be finite and 0 or more, found -2.25");
+        row("dnn: negative edge", replaced(test::kWorkload, "0.25", "-1"),
+            "edges[2].cost: must be finite and 0 or more, found -1");
+        row("dnn: text", replaced(test::kWorkload, "20.5", "\"20.5\""),
+            "nodes[0].cpuLatency: expected a number, found text");
         row("dnn: no cost", replaced(test::kWorkload, "\"cpuLatency\": 20.5, ", ""), "nodes[0].cpuLatency: missing");
         row("dnn: not a flag", replaced(test::kWorkload, "\"supportedOnFpga\": 1", "\"supportedOnFpga\": 2"),
             "nodes[0].supportedOnFpga: expected true, false, 0 or 1, found 2");
         row("dnn: size", replaced(test::kWorkload, "400.0", "1e300"), "nodes[0].size: is more than 2^50 bytes");
         row("dnn: not a number", replaced(test::kWorkload, "20.5", "NaN"), "not valid JSON");
         row("dnn: too large", replaced(test::kWorkload, "20.5", "1e999"), "not valid JSON");
-        row("dnn: nodes", replaced(test::kWorkload, "\"edges\": [", "\"edges\": 5, \"x\": ["), "edges: expected an array, found a number");
-        row("dnn: no object", replaced(test::kWorkload, "\"edges\": [", "\"edges\": [3, "), "edges[0]: expected an object, found a number");
-        row("pipedream: time", replaced(test::kPipeDream, "=1.500", "=fast"), "line 1, forward_compute_time: expected a number, 0 or more, found \"fast\"");
-        row("pipedream: negative", replaced(test::kPipeDream, "=2.250", "=-2"), "line 1, backward_compute_time: expected a number, 0 or more, found \"-2\"");
-        row("pipedream: nan", replaced(test::kPipeDream, "=2.250", "=nan"), "line 1, backward_compute_time: expected a number, 0 or more, found \"nan\"");
-        row("pipedream: list", replaced(test::kPipeDream, "4.0]", "4.0"), "line 1, activation_size: the list does not end");
-        row("pipedream: missing", replaced(test::kPipeDream, ", parameter_size=7168.000", ""), "line 1, parameter_size: missing");
-        row("pipedream: edge", replaced(test::kPipeDream, "\tnode1 -- node2", "\tnode1 -- node3"), "line 3: there is no node \"node3\"");
-        row("pipedream: half an edge", replaced(test::kPipeDream, "\tnode1 -- node2", "\tnode1 --"), "line 3: expected \"node -- node\"");
-        row("pipedream: twice", replaced(test::kPipeDream, "node1 -- Input", "node2 -- Input"), "line 2: a second node has the id \"node2\"");
+        row("dnn: nodes", replaced(test::kWorkload, "\"edges\": [", "\"edges\": 5, \"x\": ["),
+            "edges: expected an array, found a number");
+        row("dnn: no object", replaced(test::kWorkload, "\"edges\": [", "\"edges\": [3, "),
+            "edges[0]: expected an object, found a number");
+        row("pipedream: time", replaced(test::kPipeDream, "=1.500", "=fast"),
+            "line 1, forward_compute_time: expected a number, 0 or more, found \"fast\"");
+        row("pipedream: negative", replaced(test::kPipeDream, "=2.250", "=-2"),
+            "line 1, backward_compute_time: expected a number, 0 or more, found \"-2\"");
+        row("pipedream: nan", replaced(test::kPipeDream, "=2.250", "=nan"),
+            "line 1, backward_compute_time: expected a number, 0 or more, found \"nan\"");
+        row("pipedream: list", replaced(test::kPipeDream, "4.0]", "4.0"),
+            "line 1, activation_size: the list does not end");
+        row("pipedream: missing", replaced(test::kPipeDream, ", parameter_size=7168.000", ""),
+            "line 1, parameter_size: missing");
+        row("pipedream: edge", replaced(test::kPipeDream, "\tnode1 -- node2", "\tnode1 -- node3"),
+            "line 3: there is no node \"node3\"");
+        row("pipedream: half an edge", replaced(test::kPipeDream, "\tnode1 -- node2", "\tnode1 --"),
+            "line 3: expected \"node -- node\"");
+        row("pipedream: twice", replaced(test::kPipeDream, "node1 -- Input", "node2 -- Input"),
+            "line 2: a second node has the id \"node2\"");
         row("dagbench: unknown", replaced(test::kDagBench, "\"target\": \"end\"", "\"target\": \"x\""),
             "task_graph.dependencies[1].target: there is no node \"x\"");
         row("dagbench: twice", replaced(test::kDagBench, "\"name\": \"end\"", "\"name\": \"load_0\""),
             "task_graph.tasks[2].name: a second node has the id \"load_0\"");
-        row("dagbench: speed", replaced(test::kDagBench, "\"speed\": 0.5", "\"speed\": 0"), "network.nodes[1].speed: must be above 0");
+        row("dagbench: speed", replaced(test::kDagBench, "\"speed\": 0.5", "\"speed\": 0"),
+            "network.nodes[1].speed: must be above 0");
         row("dagbench: cost", replaced(test::kDagBench, "\"cost\": 1.5", "\"cost\": true"),
             "task_graph.tasks[1].cost: expected a number, found true or false");
         row("stg: count", replaced(test::kStg, "  3 2\n", "  9 2\n"), "the first line names 9 tasks, there are 5");
         row("stg: predecessor", replaced(test::kStg, "2   1  2", "2   1  9"), "line 6: there is no node \"9\"");
         row("stg: too few", replaced(test::kStg, "2   1  2", "2   1"), "line 6: expected 2 predecessors, found 1");
         row("stg: twice", replaced(test::kStg, "  2   7", "  1   7"), "line 5: a second node has the id \"1\"");
-        row("stg: time", replaced(test::kStg, "  2   7", "  2   x"), "line 5, time: expected a number, 0 or more, found \"x\"");
-        row("ngraph: input", replaced(test::kNGraph, "[\"Dot_2\"]", "[\"Dot_9\"]"), "[0].ops[3].inputs[0]: there is no node \"Dot_9\"");
+        row("stg: time", replaced(test::kStg, "  2   7", "  2   x"),
+            "line 5, time: expected a number, 0 or more, found \"x\"");
+        row("ngraph: input", replaced(test::kNGraph, "[\"Dot_2\"]", "[\"Dot_9\"]"),
+            "[0].ops[3].inputs[0]: there is no node \"Dot_9\"");
         row("ngraph: no op", replaced(test::kNGraph, "\"op\": \"Tanh\", ", ""), "[0].ops[3].op: missing");
         row("ngraph: name twice", replaced(test::kNGraph, "\"name\": \"Tanh_3\"", "\"name\": \"Dot_2\""),
             "[0].ops[3].name: a second node has the id \"Dot_2\"");
-        row("ngraph: shape", replaced(test::kNGraph, "[2, 8]", "[2, -8]"), "[0].ops[0].shape[1]: must be 0 or more, found -8");
-        row("ngraph: huge", replaced(test::kNGraph, "[2, 8]", "[4611686018427387904, 8]"), "[0].ops[0], its output: is more than 2^50 bytes");
+        row("ngraph: shape", replaced(test::kNGraph, "[2, 8]", "[2, -8]"),
+            "[0].ops[0].shape[1]: must be 0 or more, found -8");
+        row("ngraph: huge", replaced(test::kNGraph, "[2, 8]", "[4611686018427387904, 8]"),
+            "[0].ops[0], its output: is more than 2^50 bytes");
         row("piper: degree", replaced(test::kPiper, "\"2\":", "\"two\":"),
             "nodes[0].TMPCs: expected a degree of tensor parallelism, 1 or more, found \"two\"");
-        row("piper: time", replaced(test::kPiper, "6.5", "\"6.5\""), "nodes[0].TMPCs.1[1].timePerSample: expected a number, found text");
-        row("piper: none", replaced(test::kPiper, "[{\"id\": \"other\", \"timePerSample\": 2, \"parameterSize\": 0}]", "[]"),
+        row("piper: time", replaced(test::kPiper, "6.5", "\"6.5\""),
+            "nodes[0].TMPCs.1[1].timePerSample: expected a number, found text");
+        row("piper: none",
+            replaced(test::kPiper, "[{\"id\": \"other\", \"timePerSample\": 2, \"parameterSize\": 0}]", "[]"),
             "nodes[1].TMPCs: has no way to run the layer");
         row("explorer: source", replaced(test::kModelExplorer, "\"sourceNodeId\": \"w\"", "\"sourceNodeId\": \"v\""),
             "graphs[0].nodes[1].incomingEdges[1].sourceNodeId: there is no node \"v\"");
@@ -348,7 +373,8 @@ private Q_SLOTS:
         const auto graph = formats::loadGraph(path);
         QVERIFY(!graph.has_value());
         const QString message = QString::fromStdString(graph.error().toString());
-        QVERIFY2(message.startsWith(QString::fromStdString(path) + ": ") && message.contains(says), qPrintable(message));
+        QVERIFY2(message.startsWith(QString::fromStdString(path) + ": ") && message.contains(says),
+                 qPrintable(message));
     }
 
     void badDevices_data() {
@@ -357,17 +383,26 @@ private Q_SLOTS:
         const auto row = [](const char* name, const std::string& text, const char* says) {
             QTest::newRow(name) << QString::fromStdString(text) << says;
         };
-        row("dnn: count", replaced(test::kWorkload, "\"maxFPGAs\": 2", "\"maxFPGAs\": 1e9"), "maxFPGAs: must be between 0 and 1024, found 1000000000");
-        row("dnn: none", replaced(replaced(test::kWorkload, "\"maxFPGAs\": 2", "\"maxFPGAs\": 0"), "\"maxCPUs\": 1", "\"maxCPUs\": 0"),
+        row("dnn: count", replaced(test::kWorkload, "\"maxFPGAs\": 2", "\"maxFPGAs\": 1e9"),
+            "maxFPGAs: must be between 0 and 1024, found 1000000000");
+        row("dnn: none",
+            replaced(replaced(test::kWorkload, "\"maxFPGAs\": 2", "\"maxFPGAs\": 0"), "\"maxCPUs\": 1",
+                     "\"maxCPUs\": 0"),
             "devices: a device set needs at least one device");
         row("dnn: missing", replaced(test::kWorkload, "\"maxCPUs\": 1,", ""), "maxCPUs: missing");
-        row("dnn: memory", replaced(test::kWorkload, "1000.0", "-1"), "maxSizePerFPGA: must be finite and 0 or more, found -1");
-        row("piper: count", replaced(test::kPiper, "\"maxDevices\": 3", "\"maxDevices\": 0"), "maxDevices: must be between 1 and 1024, found 0");
-        row("dagbench: end", replaced(test::kDagBench, "\"target\": \"N1\", \"speed\": 500.0", "\"target\": \"N7\", \"speed\": 500.0"),
+        row("dnn: memory", replaced(test::kWorkload, "1000.0", "-1"),
+            "maxSizePerFPGA: must be finite and 0 or more, found -1");
+        row("piper: count", replaced(test::kPiper, "\"maxDevices\": 3", "\"maxDevices\": 0"),
+            "maxDevices: must be between 1 and 1024, found 0");
+        row("dagbench: end",
+            replaced(test::kDagBench, "\"target\": \"N1\", \"speed\": 500.0", "\"target\": \"N7\", \"speed\": 500.0"),
             "network.edges[1].target: there is no device \"N7\"");
-        row("dagbench: twice", replaced(test::kDagBench, "\"source\": \"N2\", \"target\": \"N1\"", "\"source\": \"N1\", \"target\": \"N2\""),
+        row("dagbench: twice",
+            replaced(test::kDagBench, "\"source\": \"N2\", \"target\": \"N1\"",
+                     "\"source\": \"N1\", \"target\": \"N2\""),
             "network.edges[3]: a second edge in this direction");
-        row("dagbench: no network", replaced(test::kDagBench, "\"network\"", "\"other\""), "network: this task graph comes without a network of devices");
+        row("dagbench: no network", replaced(test::kDagBench, "\"network\"", "\"other\""),
+            "network: this task graph comes without a network of devices");
     }
     void badDevices() {
         QFETCH(QString, text);
@@ -394,7 +429,8 @@ private Q_SLOTS:
         for (std::size_t length = 0; length < whole.size(); ++length) {
             const std::string path = m_folder.write("cut", std::string_view(whole).substr(0, length));
             const auto graph = formats::loadGraph(path);
-            QVERIFY2(graph ? (*graph)->opCount() <= ops : !graph.error().message.empty(), std::to_string(length).c_str());
+            QVERIFY2(graph ? (*graph)->opCount() <= ops : !graph.error().message.empty(),
+                     std::to_string(length).c_str());
             const auto devices = formats::loadDevicesOfGraph(path);
             QVERIFY(devices || !devices.error().message.empty());
             const auto placement = formats::loadPlacement(path);
@@ -404,7 +440,8 @@ private Q_SLOTS:
 
     void largeFilesOpenQuickly_data() {
         QTest::addColumn<QString>("format");
-        for (const char* format : {"dnn-partitioning", "pipedream", "dagbench", "stg", "ngraph", "model-explorer", "piper"})
+        for (const char* format :
+             {"dnn-partitioning", "pipedream", "dagbench", "stg", "ngraph", "model-explorer", "piper"})
             QTest::newRow(format) << format;
     }
     void largeFilesOpenQuickly() {
@@ -417,7 +454,8 @@ private Q_SLOTS:
         QVERIFY(graph);
         QCOMPARE(graph->opCount(), std::size_t(kOps));
         QCOMPARE(graph->edges().size(), std::size_t(kOps - 1));
-        QVERIFY2(timer.elapsed() < 10'000, std::to_string(timer.elapsed()).c_str()); // a second at most; more only under sanitizers
+        QVERIFY2(timer.elapsed() < 10'000,
+                 std::to_string(timer.elapsed()).c_str()); // a second at most; more only under sanitizers
         qInfo("%lld ms for %.1f MB", static_cast<long long>(timer.elapsed()),
               static_cast<double>(std::filesystem::file_size(path)) / 1e6);
     }

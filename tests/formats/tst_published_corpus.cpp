@@ -84,7 +84,8 @@ void compareCounts(const OpGraph& graph, const QJsonObject& record) {
     // The histograms of names stop at the 15 commonest.
     if (!histogram.isEmpty() && histogram.size() < 15)
         QCOMPARE(static_cast<int>(stats.opTypes.size()), static_cast<int>(histogram.size()));
-    const QJsonValue bytes = record.contains("param_bytes") ? record["param_bytes"] : record["parameter_and_constant_bytes"];
+    const QJsonValue bytes =
+        record.contains("param_bytes") ? record["param_bytes"] : record["parameter_and_constant_bytes"];
     if (!bytes.isUndefined())
         QCOMPARE(static_cast<double>(stats.parameterBytes), bytes.toDouble());
 }
@@ -212,7 +213,8 @@ private Q_SLOTS:
         const OpGraph& graph = **loaded;
         QVERIFY(isClose(sumOfCosts(graph, "gpu"), record["sum_fpgaLatency"].toDouble(), 1e-9));
         QVERIFY(isClose(sumOfCosts(graph, "cpu"), record["sum_cpuLatency"].toDouble(), 1e-9));
-        QCOMPARE(countIf(graph, [](const Op& op) { return op.phase == Phase::Backward; }), record["backward_nodes"].toInt());
+        QCOMPARE(countIf(graph, [](const Op& op) { return op.phase == Phase::Backward; }),
+                 record["backward_nodes"].toInt());
         QCOMPARE(countIf(graph, [](const Op& op) { return !op.colocation.empty(); }), record["coloured_nodes"].toInt());
         QCOMPARE(countIf(graph, [](const Op& op) { return !op.allowedKinds.empty(); }),
                  record["not_supported_on_accelerator"].toInt());
@@ -295,7 +297,8 @@ private Q_SLOTS:
         QFETCH(QString, workload);
         const QJsonObject reference =
             readJson(kWorkloads + "REFERENCE.json")["workloads"].toObject()[workload].toObject();
-        const std::string path = kWorkloads + "throughput-inputs/" + QString(workload).replace('.', '/').toStdString() + ".json";
+        const std::string path =
+            kWorkloads + "throughput-inputs/" + QString(workload).replace('.', '/').toStdString() + ".json";
         const auto graph = formats::loadGraph(path);
         const auto devices = formats::loadDevicesOfGraph(path);
         QVERIFY2(graph && devices, path.c_str());
@@ -317,9 +320,11 @@ private Q_SLOTS:
     void humanExpertsToo_data() {
         QTest::addColumn<QString>("workload");
         QTest::addColumn<QString>("split");
-        for (const char* name : {"bert24_inference", "bert24_training", "gnmt_inference", "gnmt_training", "resnet50_inference"})
+        for (const char* name :
+             {"bert24_inference", "bert24_training", "gnmt_inference", "gnmt_training", "resnet50_inference"})
             QTest::newRow(name) << name << name;
-        QTest::newRow("resnet50_training") << "resnet50_training" << "resnet50_inference"; // the backward ops by colour
+        QTest::newRow("resnet50_training") << "resnet50_training"
+                                           << "resnet50_inference"; // the backward ops by colour
     }
     void humanExpertsToo() {
         QFETCH(QString, workload);
