@@ -379,14 +379,14 @@ GraphPtr withCosts(const OpGraph& graph, std::span<const OpCost> costs) {
         if (cost.cost.kind.empty())
             copy->m_ops[cost.op.index()].costs.clear();
     }
-    for (const auto& [id, cost] : costs) {
-        std::vector<MeasuredCost>& known = copy->m_ops[id.index()].costs;
+    for (const OpCost& added : costs) {
+        std::vector<MeasuredCost>& known = copy->m_ops[added.op.index()].costs;
         const auto same = std::find_if(known.begin(), known.end(),
-                                       [&](const MeasuredCost& other) { return other.kind == cost.kind; });
+                                       [&](const MeasuredCost& other) { return other.kind == added.cost.kind; });
         if (same != known.end())
-            same->us = cost.us;
+            same->us = added.cost.us;
         else
-            known.push_back(cost);
+            known.push_back(added.cost);
     }
     copy->m_hash = contentHash(copy->m_ops, copy->m_tensors, *copy, copy->m_edges);
     return copy;
