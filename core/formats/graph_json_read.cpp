@@ -18,8 +18,8 @@ using namespace graph_json;
 
 constexpr std::int64_t kMaxSlot = 1'000'000;
 
-/// The members of an object by their place in a sorted list of known keys. Null counts as absent; of a key that is there
-/// twice, the last one counts.
+/// The members of an object by their place in a sorted list of known keys. Null counts as absent; of a key that is
+/// there twice, the last one counts.
 template<std::size_t Size>
 class Members {
 public:
@@ -109,8 +109,8 @@ void setAttribute(Op& op, std::size_t from, std::string_view key, JsonValue valu
         op.attributes.emplace_back(key, asText(value));
 }
 
-/// What a graph may take in memory. A record costs a few hundred bytes but may have three in the file ("{},"): honest files
-/// stay far below this, and the free part is for small ones.
+/// What a graph may take in memory. A record costs a few hundred bytes but may have three in the file ("{},"): honest
+/// files stay far below this, and the free part is for small ones.
 class MemoryBudget {
 public:
     explicit MemoryBudget(std::size_t textBytes)
@@ -120,8 +120,9 @@ public:
         m_left -= static_cast<std::int64_t>(bytes);
         if (m_left >= 0)
             return {};
-        return fail(ErrorCode::TooLarge, "holds so many tiny records that they would take more than " +
-                                             std::to_string(kTimesText) + " times its size in memory",
+        return fail(ErrorCode::TooLarge,
+                    "holds so many tiny records that they would take more than " + std::to_string(kTimesText) +
+                        " times its size in memory",
                     path.toString());
     }
 
@@ -187,9 +188,8 @@ private:
         Op op;
         std::vector<std::pair<std::string_view, JsonValue>> unknown;
         PW_TRY(const OpMembers members,
-               OpMembers::read(kOpKeys, value, path, [&](std::string_view key, JsonValue member) {
-                   unknown.emplace_back(key, member);
-               }));
+               OpMembers::read(kOpKeys, value, path,
+                               [&](std::string_view key, JsonValue member) { unknown.emplace_back(key, member); }));
         PW_TRY(const std::string_view name, members.text(OpKey::Name));
         PW_TRY(const std::string_view type, members.text(OpKey::Type));
         PW_TRY(const std::string_view phase, members.text(OpKey::Phase, "forward"));
@@ -464,8 +464,8 @@ Status checkHeader(JsonValue root) {
         return fail(ErrorCode::Parse, wanted + "no such key", "format");
     if (!format.isText() || format.text() != "placewright-graph")
         return fail(ErrorCode::Parse, wanted + format.toJson(), "format");
-    PW_TRY(const std::int64_t number, version.isPresent() ? jsonInteger(version, path.member("version"))
-                                                          : Result<std::int64_t>(1));
+    PW_TRY(const std::int64_t number,
+           version.isPresent() ? jsonInteger(version, path.member("version")) : Result<std::int64_t>(1));
     if (number != 1) {
         return fail(ErrorCode::Unsupported,
                     "version " + std::to_string(number) + " is newer than this program reads (1)", "version");

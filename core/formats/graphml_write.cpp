@@ -18,11 +18,11 @@ struct Key {
 };
 
 constexpr std::array kKeys = {
-    Key{"name", "node", "string"},          Key{"type", "node", "string"},        Key{"scope", "node", "string"},
-    Key{"phase", "node", "string"},         Key{"device", "node", "string"},      Key{"colocation", "node", "string"},
-    Key{"flops", "node", "double"},         Key{"bytes_moved", "node", "long"},   Key{"param_bytes", "node", "long"},
-    Key{"state_bytes", "node", "long"},     Key{"output_bytes", "node", "long"},  Key{"tensor", "edge", "long"},
-    Key{"bytes", "edge", "long"},           Key{"slot", "edge", "long"},          Key{"kind", "edge", "string"},
+    Key{"name", "node", "string"},      Key{"type", "node", "string"},       Key{"scope", "node", "string"},
+    Key{"phase", "node", "string"},     Key{"device", "node", "string"},     Key{"colocation", "node", "string"},
+    Key{"flops", "node", "double"},     Key{"bytes_moved", "node", "long"},  Key{"param_bytes", "node", "long"},
+    Key{"state_bytes", "node", "long"}, Key{"output_bytes", "node", "long"}, Key{"tensor", "edge", "long"},
+    Key{"bytes", "edge", "long"},       Key{"slot", "edge", "long"},         Key{"kind", "edge", "string"},
 };
 
 /// Text as XML may hold it. Control characters have no spelling in XML 1.0: each becomes U+FFFD.
@@ -30,13 +30,27 @@ std::string escaped(std::string_view raw) {
     std::string out;
     for (const char c : text::toValidUtf8(raw)) {
         switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        case '\n': out += "&#10;"; break;
-        case '\r': out += "&#13;"; break;
-        case '\t': out += "&#9;"; break;
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        case '\n':
+            out += "&#10;";
+            break;
+        case '\r':
+            out += "&#13;";
+            break;
+        case '\t':
+            out += "&#9;";
+            break;
         default:
             if (static_cast<unsigned char>(c) < 0x20)
                 out += "\xef\xbf\xbd";
@@ -106,7 +120,8 @@ std::string costKey(const std::vector<std::string>& kinds, const std::string& ki
 void writeKeys(std::string& out, const std::vector<std::string>& kinds) {
     const auto key = [&out](const std::string& id, const std::string& domain, const std::string& name,
                             const std::string& type) {
-        out += "  <key id=\"" + id + "\" for=\"" + domain + "\" attr.name=\"" + name + "\" attr.type=\"" + type + "\"/>\n";
+        out +=
+            "  <key id=\"" + id + "\" for=\"" + domain + "\" attr.name=\"" + name + "\" attr.type=\"" + type + "\"/>\n";
     };
     for (const Key& known : kKeys)
         key(known.id, known.domain, known.id, known.type);

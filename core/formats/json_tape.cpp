@@ -288,7 +288,8 @@ std::string JsonPath::toString() const {
 
 Result<JsonTape> JsonTape::parse(std::string_view text, const std::string& file) {
     if (text.size() >= kMaxText)
-        return fail(ErrorCode::TooLarge, "more than " + text::bytes(static_cast<double>(kMaxText)) + " of JSON", {}, file);
+        return fail(ErrorCode::TooLarge, "more than " + text::bytes(static_cast<double>(kMaxText)) + " of JSON", {},
+                    file);
     PW_CHECK(checkJsonNesting(text, file));
     JsonTape tape;
     tape.m_text = text;
@@ -345,14 +346,20 @@ void JsonValue::appendJson(std::string& out) const {
 
 std::string jsonKind(JsonValue value) {
     switch (value.kind()) {
-    case JsonValue::Kind::Null: return "null";
-    case JsonValue::Kind::Object: return "an object";
-    case JsonValue::Kind::Array: return "an array";
+    case JsonValue::Kind::Null:
+        return "null";
+    case JsonValue::Kind::Object:
+        return "an object";
+    case JsonValue::Kind::Array:
+        return "an array";
     case JsonValue::Kind::Text:
-    case JsonValue::Kind::DecodedText: return "text";
+    case JsonValue::Kind::DecodedText:
+        return "text";
     case JsonValue::Kind::False:
-    case JsonValue::Kind::True: return "true or false";
-    case JsonValue::Kind::Number: break;
+    case JsonValue::Kind::True:
+        return "true or false";
+    case JsonValue::Kind::Number:
+        break;
     }
     return "a number";
 }

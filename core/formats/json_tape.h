@@ -48,8 +48,9 @@ public:
     std::string_view number() const; ///< of a Number, as the file writes it
     std::string toJson() const;      ///< without white space
 
-    /// Calls `visit(JsonValue)` for the elements of an array, `visit(std::string_view key, JsonValue)` for the members of
-    /// an object in the file's order, a key that is there twice twice; each returns a Status. Stops at the first failure.
+    /// Calls `visit(JsonValue)` for the elements of an array, `visit(std::string_view key, JsonValue)` for the members
+    /// of an object in the file's order, a key that is there twice twice; each returns a Status. Stops at the first
+    /// failure.
     template<class Visit>
     Status forEachElement(const Visit& visit) const;
     template<class Visit>
@@ -63,7 +64,8 @@ private:
 };
 
 /// A JSON document as one array of 8-byte records over its text, in the order of the file: no tree, no copies but of
-/// strings with escapes. A tree of the usual kind takes ten times the file; this takes about as much as the file itself.
+/// strings with escapes. A tree of the usual kind takes ten times the file; this takes about as much as the file
+/// itself.
 class JsonTape {
 public:
     /// Accepts and refuses what parseJson() does, with the same messages. `text` must outlive the tape.

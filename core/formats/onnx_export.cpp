@@ -38,8 +38,8 @@ std::string deviceRecord(const std::string& device) {
     return record(kMetadataField, record(1, kOnnxDeviceKey) + record(2, device));
 }
 
-/// Finds what to change in a model so that its nodes carry devices. Reads the records around the nodes only; memory is a
-/// few bytes per node, whatever the weights take.
+/// Finds what to change in a model so that its nodes carry devices. Reads the records around the nodes only; memory is
+/// a few bytes per node, whatever the weights take.
 class DeviceEditor {
 public:
     DeviceEditor(const OpenFile& file, const std::string& path, const OpGraph& graph, const DeviceNames& deviceOf)
@@ -110,7 +110,8 @@ private:
         if (growth == 0)
             return 0;
         Edit edit{field.lengthAt, field.payload - field.lengthAt, {}};
-        appendVarint(edit.inserted, static_cast<std::uint64_t>(static_cast<std::int64_t>(field.end - field.payload) + growth));
+        appendVarint(edit.inserted,
+                     static_cast<std::uint64_t>(static_cast<std::int64_t>(field.end - field.payload) + growth));
         const auto change = static_cast<std::int64_t>(edit.inserted.size()) - static_cast<std::int64_t>(edit.removed);
         m_edits.push_back(std::move(edit));
         return change;
@@ -135,11 +136,11 @@ private:
             PW_TRY(const Record field, next(node.end));
             if (field.number > kMetadataField && found.place == node.end)
                 found.place = field.start;
-            std::string* text = field.number == 3   ? &found.name
-                                : field.number == 4 ? &found.type
-                                : field.number == 7 ? &found.domain
+            std::string* text = field.number == 3                                      ? &found.name
+                                : field.number == 4                                    ? &found.type
+                                : field.number == 7                                    ? &found.domain
                                 : field.number == 2 && !std::exchange(hasOutput, true) ? &found.output
-                                                                                         : nullptr;
+                                                                                       : nullptr;
             if (text != nullptr && field.wire == 2) {
                 text->clear();
                 PW_CHECK(m_reader.append(*text, field.end - field.payload));
@@ -156,7 +157,10 @@ private:
         std::string value;
         while (m_reader.position() < entry.end) {
             PW_TRY(const Record field, next(entry.end));
-            std::string* text = field.wire != 2 ? nullptr : field.number == 1 ? &key : field.number == 2 ? &value : nullptr;
+            std::string* text = field.wire != 2     ? nullptr
+                                : field.number == 1 ? &key
+                                : field.number == 2 ? &value
+                                                    : nullptr;
             if (text != nullptr) {
                 text->clear();
                 PW_CHECK(m_reader.append(*text, field.end - field.payload));
@@ -192,8 +196,8 @@ private:
                               "op \"" + op.name + "\" (" + op.type + ")");
         }
         const std::string& device = m_deviceOf.empty() ? op.device : m_deviceOf[index];
-        const bool isAsWanted = device.empty() ? node.entries.empty()
-                                               : node.entries.size() == 1 && node.device == device;
+        const bool isAsWanted =
+            device.empty() ? node.entries.empty() : node.entries.size() == 1 && node.device == device;
         if (isAsWanted)
             return 0;
         std::vector<Edit> edits;
@@ -248,8 +252,8 @@ private:
                 continue;
             if (got <= 0)
                 return fail(ErrorCode::Io,
-                            got < 0 ? std::string("cannot read: ") + std::strerror(errno) : "became shorter meanwhile", {},
-                            m_fromPath);
+                            got < 0 ? std::string("cannot read: ") + std::strerror(errno) : "became shorter meanwhile",
+                            {}, m_fromPath);
             PW_CHECK(writeAll(m_to, std::string_view(m_buffer.data(), static_cast<std::size_t>(got)), m_toPath));
             at += static_cast<std::uint64_t>(got);
         }
@@ -280,16 +284,18 @@ Status copyWithEdits(const OpenFile& original, const std::string& source, const 
 
 Status exportOnnx(const OpGraph& graph, const Target& target) {
     if (target.source.empty()) {
-        return fail(ErrorCode::Unsupported,
-                    "ONNX models are written by putting devices into the file that the graph was opened from; there is none",
-                    {}, target.path);
+        return fail(
+            ErrorCode::Unsupported,
+            "ONNX models are written by putting devices into the file that the graph was opened from; there is none",
+            {}, target.path);
     }
     PW_TRY(const OpenFile original, openRegularFile(target.source));
     PW_TRY(const std::string head, readUpTo(original, kHeadBytes, target.source));
     if (recognise(head, original.size).format != Format::Onnx) {
-        return fail(ErrorCode::Unsupported,
-                    "is no ONNX model in binary form; a model is written by putting devices into the one it was opened from",
-                    {}, target.source);
+        return fail(
+            ErrorCode::Unsupported,
+            "is no ONNX model in binary form; a model is written by putting devices into the one it was opened from",
+            {}, target.source);
     }
     auto edits = DeviceEditor(original, target.source, graph, target.deviceOf).run();
     if (!edits) {
@@ -297,9 +303,8 @@ Status exportOnnx(const OpGraph& graph, const Target& target) {
             edits.error().file = target.source;
         return fail(std::move(edits).error());
     }
-    return writeAtomically(target.path, [&](int fd) {
-        return copyWithEdits(original, target.source, *edits, fd, target.path);
-    });
+    return writeAtomically(target.path,
+                           [&](int fd) { return copyWithEdits(original, target.source, *edits, fd, target.path); });
 }
 
 } // namespace pw::formats

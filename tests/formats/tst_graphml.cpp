@@ -145,7 +145,8 @@ private Q_SLOTS:
     void placementIsWritten() {
         const GraphPtr graph = w2();
         const DeviceSet devices =
-            DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}}, {})
+            DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}},
+                              {})
                 .value();
         const auto placement = placementOf({0, 1, 0, 1, 1});
         const std::string path = m_folder.path("p.graphml");

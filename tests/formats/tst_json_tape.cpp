@@ -15,18 +15,24 @@ namespace {
 /// A tape as the other library's tree.
 Json treeOf(JsonValue value) {
     switch (value.kind()) {
-    case JsonValue::Kind::Null: return nullptr;
-    case JsonValue::Kind::False: return false;
-    case JsonValue::Kind::True: return true;
+    case JsonValue::Kind::Null:
+        return nullptr;
+    case JsonValue::Kind::False:
+        return false;
+    case JsonValue::Kind::True:
+        return true;
     case JsonValue::Kind::Text:
-    case JsonValue::Kind::DecodedText: return std::string(value.text());
-    case JsonValue::Kind::Number: return Json::parse(value.number());
+    case JsonValue::Kind::DecodedText:
+        return std::string(value.text());
+    case JsonValue::Kind::Number:
+        return Json::parse(value.number());
     case JsonValue::Kind::Array: {
         Json list = Json::array();
         (void)value.forEachElement([&](JsonValue element) { return list.push_back(treeOf(element)), Status(); });
         return list;
     }
-    case JsonValue::Kind::Object: break;
+    case JsonValue::Kind::Object:
+        break;
     }
     Json object = Json::object();
     (void)value.forEachMember([&](std::string_view key, JsonValue member) {
@@ -57,13 +63,71 @@ private Q_SLOTS:
     void sameAsTheTree_data() {
         QTest::addColumn<QByteArray>("text");
         const char* const texts[] = {
-            "", " ", "null", " true ", "false", "nul", "[]", "{}", "[1,2]", "[1,]", "[,1]", "[1 2]", "{\"a\":1,}", "{a:1}",
-            "{\"a\" 1}", "{\"a\":}", "[}", "{]", "]", "[", "{", "[1]x", "\"", "\"a", "\"\\", "\"\\x\"", "\"\\u12\"",
-            "\"\\u00e9\\n\\t\\b\\f\\r\\/\\\\\\\"\"", "\"\\ud83d\\ude00\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\u0041\"",
-            "\"\\u-123\"", "\"a\tb\"", "\"\x7f\"", "\"\xc3\xa9\"", "\"\xc3\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"",
-            "\"\xf4\x90\x80\x80\"", "\"\xc3\\n\xa9\"", "0", "-0", "-", "01", "1.", ".5", "1.5e", "1e+", "1e400", "-1e400",
-            "1e-400", "0.0e999", "18446744073709551616", "-9223372036854775809", "1E5", "+1", "\xef\xbb\xbf[1]", "\xef\xbb[1]",
-            "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":[{},[],\"\"]}}", "// x\n1", "\f1", "NaN", "[\"\\u0000\"]",
+            "",
+            " ",
+            "null",
+            " true ",
+            "false",
+            "nul",
+            "[]",
+            "{}",
+            "[1,2]",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\" 1}",
+            "{\"a\":}",
+            "[}",
+            "{]",
+            "]",
+            "[",
+            "{",
+            "[1]x",
+            "\"",
+            "\"a",
+            "\"\\",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\u00e9\\n\\t\\b\\f\\r\\/\\\\\\\"\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\ud83d\"",
+            "\"\\ude00\"",
+            "\"\\ud83d\\u0041\"",
+            "\"\\u-123\"",
+            "\"a\tb\"",
+            "\"\x7f\"",
+            "\"\xc3\xa9\"",
+            "\"\xc3\"",
+            "\"\xc0\x80\"",
+            "\"\xed\xa0\x80\"",
+            "\"\xf4\x90\x80\x80\"",
+            "\"\xc3\\n\xa9\"",
+            "0",
+            "-0",
+            "-",
+            "01",
+            "1.",
+            ".5",
+            "1.5e",
+            "1e+",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "0.0e999",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "1E5",
+            "+1",
+            "\xef\xbb\xbf[1]",
+            "\xef\xbb[1]",
+            "{\"a\":1,\"a\":2}",
+            "{\"a\":{\"b\":[{},[],\"\"]}}",
+            "// x\n1",
+            "\f1",
+            "NaN",
+            "[\"\\u0000\"]",
         };
         int row = 0;
         for (const char* text : texts)
@@ -88,9 +152,14 @@ private Q_SLOTS:
             for (unsigned k = 0; k <= random() % 3; ++k) {
                 const std::size_t at = random() % damaged.size();
                 switch (random() % 3) {
-                case 0: damaged[at] = static_cast<char>(1 + random() % 255); break;
-                case 1: damaged.erase(at, 1 + random() % 3); break;
-                default: damaged.insert(at, 1, "{}[],:\"\\0e-u "[random() % 13]);
+                case 0:
+                    damaged[at] = static_cast<char>(1 + random() % 255);
+                    break;
+                case 1:
+                    damaged.erase(at, 1 + random() % 3);
+                    break;
+                default:
+                    damaged.insert(at, 1, "{}[],:\"\\0e-u "[random() % 13]);
                 }
             }
             const std::string found = difference(damaged);

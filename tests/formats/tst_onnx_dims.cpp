@@ -88,9 +88,9 @@ private Q_SLOTS:
         QVERIFY(warning != nullptr);
         QCOMPARE(warning->where, std::string("bacth"));
         QVERIFY2(warning->detail.find("there are: batch, x[1]") != std::string::npos, warning->detail.c_str());
-        const std::string fixed = m_folder.write(
-            "f.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "n")) +
-                                  wire::bytes(11, wire::valueInfo("x", 1, {"2", "4"}))));
+        const std::string fixed =
+            m_folder.write("f.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "n")) +
+                                                 wire::bytes(11, wire::valueInfo("x", 1, {"2", "4"}))));
         const GraphPtr other = opened(fixed, {{"batch", 8}});
         warning = warningOf(*other, "unknown_dim");
         QVERIFY(warning != nullptr && warning->detail.find("no dimension that is not fixed") != std::string::npos);
@@ -146,7 +146,8 @@ private Q_SLOTS:
             for (std::size_t i = 0; i < graph->opCount(); ++i, ++ops) {
                 const Op& op = graph->op(OpId(i));
                 if (!op.bodies.empty()) { // functions, If, Loop, Scan: what is inside
-                    QVERIFY2(costs.source[i] == CostSource::Formula && costs.at(OpId(i), DeviceId(0)) > 0.0, op.name.c_str());
+                    QVERIFY2(costs.source[i] == CostSource::Formula && costs.at(OpId(i), DeviceId(0)) > 0.0,
+                             op.name.c_str());
                     ++containers;
                     continue;
                 }

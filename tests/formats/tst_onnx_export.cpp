@@ -18,7 +18,8 @@ using namespace pw::test;
 namespace {
 
 DeviceSet twoGpus() {
-    return DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}}, {})
+    return DeviceSet::create("two", {{"gpu:0", "gpu", "", 0, 1.0, 1.0, 0.0}, {"gpu:1", "gpu", "", 0, 1.0, 1.0, 0.0}},
+                             {})
         .value();
 }
 
@@ -146,22 +147,26 @@ private Q_SLOTS:
         const std::string expected = wire::model(
             wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "first",
                                       entry("a", "1") + entry("layer_ann", "gpu:1") + entry("b", "2") + unknown)) +
-            wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "second", entry("layer_ann", "gpu:0"))) + wire::bytes(2, "g"));
+            wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "second", entry("layer_ann", "gpu:0"))) +
+            wire::bytes(2, "g"));
         QCOMPARE(TempFolder::read(m_folder.path("out.onnx")), expected);
         // Onto itself.
         QVERIFY(formats::saveGraph(*graph, source, {placement, &devices, source}));
         QCOMPARE(TempFolder::read(source), expected);
     }
 
-    /// A new entry stands in front of the fields with higher numbers, and of two old ones the one that counts is replaced.
+    /// A new entry stands in front of the fields with higher numbers, and of two old ones the one that counts is
+    /// replaced.
     void placeOfTheEntry() {
         const DeviceSet devices = twoGpus();
         const auto placement = placementOf({0, 0});
         std::string source = m_folder.write("m.onnx", twoNodes(wire::bytes(10, "newer")));
         QVERIFY(formats::saveGraph(*opened(source), m_folder.path("out.onnx"), {placement, &devices, source}));
-        QVERIFY(TempFolder::read(m_folder.path("out.onnx")).find(entry("layer_ann", "gpu:0") + wire::bytes(10, "newer")) !=
-                std::string::npos);
-        source = m_folder.write("m.onnx", twoNodes(entry("layer_ann", "x") + entry("b", "2") + entry("layer_ann", "y")));
+        QVERIFY(
+            TempFolder::read(m_folder.path("out.onnx")).find(entry("layer_ann", "gpu:0") + wire::bytes(10, "newer")) !=
+            std::string::npos);
+        source =
+            m_folder.write("m.onnx", twoNodes(entry("layer_ann", "x") + entry("b", "2") + entry("layer_ann", "y")));
         QCOMPARE(opened(source)->op(OpId(0)).device, std::string("y"));
         QVERIFY(formats::saveGraph(*opened(source), m_folder.path("out.onnx"), {placement, &devices, source}));
         QVERIFY(TempFolder::read(m_folder.path("out.onnx")).find(entry("b", "2") + entry("layer_ann", "gpu:0")) !=
@@ -180,14 +185,14 @@ private Q_SLOTS:
         QVERIFY(fewer.message.find("another graph") != std::string::npos);
         QCOMPARE(fewer.file, source);
         // A node renamed since, and one more.
-        const std::string changed = m_folder.write(
-            "changed.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "first")) +
-                                        wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "third"))));
+        const std::string changed =
+            m_folder.write("changed.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "first")) +
+                                                       wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "third"))));
         QVERIFY(saveError(*graph, changed).message.find("\"third\"") != std::string::npos);
-        const std::string longer = m_folder.write(
-            "longer.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "first")) +
-                                       wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "second")) +
-                                       wire::bytes(1, wire::node("Relu", {"z"}, {"u"}, "third"))));
+        const std::string longer =
+            m_folder.write("longer.onnx", wire::model(wire::bytes(1, wire::node("Relu", {"x"}, {"y"}, "first")) +
+                                                      wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "second")) +
+                                                      wire::bytes(1, wire::node("Relu", {"z"}, {"u"}, "third"))));
         QVERIFY(saveError(*graph, longer).message.find("3 nodes") != std::string::npos);
         QVERIFY(!std::filesystem::exists(m_folder.path("refused.onnx")));
     }
@@ -211,8 +216,10 @@ private Q_SLOTS:
         const std::uint64_t tensorSize = head.size() + static_cast<std::uint64_t>(weightBytes);
         const std::string tensorHead = wire::varint((5U << 3U) | 2U) + wire::varint(tensorSize) + head;
         const std::string tail = wire::bytes(1, wire::node("Relu", {"y"}, {"z"}, "after"));
-        const std::uint64_t graphSize = node.size() + tensorHead.size() + static_cast<std::uint64_t>(weightBytes) + tail.size();
-        const std::string start = wire::number(1, 8) + wire::varint((7U << 3U) | 2U) + wire::varint(graphSize) + node + tensorHead;
+        const std::uint64_t graphSize =
+            node.size() + tensorHead.size() + static_cast<std::uint64_t>(weightBytes) + tail.size();
+        const std::string start =
+            wire::number(1, 8) + wire::varint((7U << 3U) | 2U) + wire::varint(graphSize) + node + tensorHead;
         const TempFolder disk(TempFolder::Place::Disk);
         const std::string source = disk.write("big.onnx", start);
         const auto holeEnd = static_cast<std::int64_t>(start.size()) + weightBytes;

@@ -62,7 +62,8 @@ private:
         }
         if (const QJsonValue types = schema["type"]; !types.isUndefined()) {
             const QJsonArray list = types.isArray() ? types.toArray() : QJsonArray{types};
-            if (std::none_of(list.begin(), list.end(), [&](const QJsonValue& type) { return isType(type.toString(), value); }))
+            if (std::none_of(list.begin(), list.end(),
+                             [&](const QJsonValue& type) { return isType(type.toString(), value); }))
                 return path + ": type";
         }
         if (schema.contains("const") && schema["const"] != value)
@@ -80,7 +81,8 @@ private:
             if (fits != 1)
                 return path + ": oneOf";
         }
-        return value.isObject() ? checkObject(schema, value.toObject(), path) : checkItems(schema, value.toArray(), path);
+        return value.isObject() ? checkObject(schema, value.toObject(), path)
+                                : checkItems(schema, value.toArray(), path);
     }
 
     QString checkItems(const QJsonObject& schema, const QJsonArray& list, const QString& path) const {
@@ -204,7 +206,9 @@ private Q_SLOTS:
     void graphKeys() {
         namespace keys = formats::graph_json;
         const QJsonObject defs = schemaOf("graph")["$defs"].toObject();
-        const auto propertiesOf = [&](const QString& name) { return defs[name].toObject()["properties"].toObject().keys(); };
+        const auto propertiesOf = [&](const QString& name) {
+            return defs[name].toObject()["properties"].toObject().keys();
+        };
         QCOMPARE(propertiesOf("graph"), sorted(keys::kGraphKeys));
         QCOMPARE(propertiesOf("op"), sorted(keys::kOpKeys));
         QCOMPARE(propertiesOf("output"), sorted(keys::kOutputKeys));
@@ -228,8 +232,8 @@ private Q_SLOTS:
         QTest::addColumn<QString>("op");
         QTest::addColumn<bool>("isValid");
         QTest::newRow("empty") << "{}" << true;
-        QTest::newRow("references") << R"({"name": "x", "outputs": [{}], "inputs": ["x", "x:0", "^x", {"op": "x", "slot": 3}]})"
-                                    << true;
+        QTest::newRow("references")
+            << R"({"name": "x", "outputs": [{}], "inputs": ["x", "x:0", "^x", {"op": "x", "slot": 3}]})" << true;
         QTest::newRow("shape") << R"({"outputs": [{"shape": [1, null, "batch", -1], "dtype": "f32"}]})" << true;
         QTest::newRow("attributes") << R"({"attributes": {"a": 1, "b": [2]}})" << true;
         QTest::newRow("body") << R"({"bodies": [{"graph": {"ops": [{}]}}]})" << true;
@@ -257,7 +261,8 @@ private Q_SLOTS:
     /// Every key of the schemas is known to its reader: with a value of a wrong type it complains about it.
     void readersKnowEveryKey() {
         const auto wrong = [](const QJsonObject& whole, const QStringList& path) {
-            const std::function<QJsonValue(const QJsonValue&, qsizetype)> put = [&](const QJsonValue& at, qsizetype depth) {
+            const std::function<QJsonValue(const QJsonValue&, qsizetype)> put = [&](const QJsonValue& at,
+                                                                                    qsizetype depth) {
                 if (depth == path.size())
                     return QJsonValue(at.isBool() ? QJsonValue("no") : QJsonValue(true));
                 if (at.isArray()) {
