@@ -39,7 +39,7 @@ void watchSignals(std::stop_source stop, std::shared_ptr<std::atomic<int>> dispo
         int number = 0;
         sigwait(&signals, &number);
         stop.request_stop();
-        constexpr timespec kMoment{0, 50'000'000};
+        constexpr timespec kMoment{0, 20'000'000};
         while (sigtimedwait(&signals, nullptr, &kMoment) < 0 && *disposable == 0) {
         }
         std::_Exit(cli::kInterrupted);

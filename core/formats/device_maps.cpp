@@ -38,7 +38,8 @@ Result<std::string> deviceOfProvider(std::string_view written, std::size_t devic
             return std::string(provider.kind) + ":" + std::to_string(deviceId);
         return std::string(provider.kind) + std::string(written.substr(colon));
     }
-    return fail(ErrorCode::Unsupported, "the execution provider \"" + text::toValidUtf8(written) + "\" is not known here", where);
+    return fail(ErrorCode::Unsupported,
+                "the execution provider \"" + text::toValidUtf8(written) + "\" is not known here", where);
 }
 
 bool isProvider(std::string_view device) {
@@ -55,7 +56,8 @@ Result<std::string> torchDevice(const Json& value, const std::string& where) {
     if (value.is_number_unsigned() && value.get<std::uint64_t>() < 1024)
         return "gpu:" + std::to_string(value.get<std::uint64_t>());
     if (!value.is_string())
-        return fail(ErrorCode::Parse, "expected the number of a GPU or the name of a device, found " + jsonKind(value), where);
+        return fail(ErrorCode::Parse, "expected the number of a GPU or the name of a device, found " + jsonKind(value),
+                    where);
     const auto& name = value.get_ref<const std::string&>();
     if (name == "disk")
         return name;
@@ -121,8 +123,8 @@ std::map<std::string, std::string> compressed(const OpGraph& graph, const Device
     return map;
 }
 
-/// Adds the ops that the map gets wrong by their full names, which count before all paths. That may change what paths mean
-/// for others (an op may be called like a scope), so it is repeated; in the end all ops may stand there by name.
+/// Adds the ops that the map gets wrong by their full names, which count before all paths. That may change what paths
+/// mean for others (an op may be called like a scope), so it is repeated; in the end all ops may stand there by name.
 void correct(std::map<std::string, std::string>& map, const OpGraph& graph, const DeviceOfOp& deviceOf) {
     for (int round = 0; round < 4; ++round) {
         ScopeMap reader(map);
@@ -168,7 +170,8 @@ Result<PlacementFile> readDeviceMap(const JsonObject& document) {
     PlacementFile file;
     for (const auto& [key, value] : document.value().items()) {
         const std::string where = "\"" + text::toValidUtf8(key) + "\"";
-        const std::string_view written = value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : std::string_view();
+        const std::string_view written =
+            value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : std::string_view();
         std::string device;
         const bool isOfOp = isProvider(written) || written.starts_with('/');
         if (isProvider(written)) {

@@ -11,10 +11,11 @@ namespace pw::formats {
 
 // Device maps of other programs.
 
-/// One flat object: PyTorch's and Accelerate's `device_map` (module path -> number of a GPU, "cpu", "disk", "cuda:1"), op ->
-/// device string of TensorFlow, or node -> execution provider of ONNX Runtime.
+/// One flat object: PyTorch's and Accelerate's `device_map` (module path -> number of a GPU, "cpu", "disk", "cuda:1"),
+/// op -> device string of TensorFlow, or node -> execution provider of ONNX Runtime.
 Result<PlacementFile> readDeviceMap(const JsonObject& document);
-/// What ONNX Runtime's get_provider_graph_assignment_info() tells, as JSON: [{"ep_name", "device_id", "nodes": [{"name"}]}].
+/// What ONNX Runtime's get_provider_graph_assignment_info() tells, as JSON: [{"ep_name", "device_id", "nodes":
+/// [{"name"}]}].
 Result<PlacementFile> readOrtAssignment(const Json& document);
 /// Gives TensorFlow's device strings ("/job:worker/task:1/device:GPU:0") their short names; other names stay.
 void shortenTfDevices(PlacementFile& file);
@@ -23,8 +24,8 @@ Result<std::string> toDeviceMap(const PlacementFile& file, const OpGraph* graph)
 Result<std::string> toOrtAssignment(const PlacementFile& file);
 Result<std::string> toTfCsv(const PlacementFile& file);
 
-/// Finds the device of an op in a map from module paths. The op's own name counts first, then the longest path that leads to
-/// the op by its name or its scope. "/", "." and "::" separate alike.
+/// Finds the device of an op in a map from module paths. The op's own name counts first, then the longest path that
+/// leads to the op by its name or its scope. "/", "." and "::" separate alike.
 class ScopeMap {
 public:
     explicit ScopeMap(const std::map<std::string, std::string>& scopes);

@@ -108,7 +108,8 @@ Result<DeviceId> DeviceFinder::find(const std::string& name, const std::string& 
     std::string names;
     for (const Device& device : m_devices.devices())
         names += (names.empty() ? "" : ", ") + device.name;
-    return fail(ErrorCode::Invalid, "there is no device \"" + text::toValidUtf8(name) + "\" (there are: " + names + ")", where);
+    return fail(ErrorCode::Invalid, "there is no device \"" + text::toValidUtf8(name) + "\" (there are: " + names + ")",
+                where);
 }
 
 std::map<std::string, DeviceName> portableNames(const PlacementFile& file) {

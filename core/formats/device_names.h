@@ -20,8 +20,8 @@ struct DeviceName {
 
 /// Finds the devices of a set by the names that a placement file has for them.
 ///
-/// The set's own name counts first. Otherwise "gpu:1" is the second device of kind gpu, whatever it is called; where names
-/// tell of several jobs or tasks, their devices follow each other in the order of the places.
+/// The set's own name counts first. Otherwise "gpu:1" is the second device of kind gpu, whatever it is called; where
+/// names tell of several jobs or tasks, their devices follow each other in the order of the places.
 class DeviceFinder {
 public:
     DeviceFinder(const DeviceSet& devices, const PlacementFile& file);

@@ -87,15 +87,15 @@ struct PlacementFile {
 Result<PlacementFile> loadPlacement(const std::string& path);
 /// The devices that the graph's own file gives its ops (Op::device). Fails with NotFound where it gives none.
 Result<PlacementFile> placementOfGraph(const OpGraph& graph);
-/// Device per op. A device is found by its name in the set, else "gpu:1" is the second one of kind gpu. Fails on unknown device names, on ops without a device, when nothing matches. A different graph hash
-/// is applied by name with a warning counting the misses.
+/// Device per op, found by its name in the set, else "gpu:1" is the second of kind gpu. Fails on unknown names, on ops
+/// without a device, when nothing matches. A different graph hash is applied by name with a warning counting the misses.
 Result<std::vector<DeviceId>> applyPlacement(const PlacementFile& file, const OpGraph& graph, const DeviceSet& devices,
                                              std::vector<Warning>& warnings);
 PlacementFile makePlacementFile(const OpGraph& graph, const DeviceSet& devices, std::span<const DeviceId> placement,
                                 std::string method, std::uint64_t seed);
 std::string toPlacementJson(const PlacementFile& file);
-/// By ending: .csv; .tf.csv (device strings of TensorFlow); .device_map.json (of PyTorch and Accelerate; with `graph`, a scope
-/// whose ops share a device is one entry); .ort.json (assignment of ONNX Runtime); else placement JSON.
+/// By ending: .csv; .tf.csv (device strings of TensorFlow); .device_map.json (of PyTorch and Accelerate; with `graph`, a
+/// scope whose ops share a device is one entry); .ort.json (assignment of ONNX Runtime); .placement.json, .json.
 Status savePlacement(const PlacementFile& file, const std::string& path, const OpGraph* graph = nullptr);
 /// True for the endings that stand for placements and not for graphs.
 bool isPlacementPath(const std::string& path);

@@ -30,14 +30,15 @@ struct ProfileReport {
     std::vector<Warning> warnings;             ///< names that fit more than one op
 };
 
-/// ONNX Runtime profile JSON, Chrome trace JSON, TensorFlow RunMetadata or StepStats (binary, text), CSV `op,us[,device_kind]`.
+/// ONNX Runtime profile JSON, Chrome trace JSON, TensorFlow RunMetadata or StepStats (binary, text), CSV
+/// `op,us[,device_kind]`.
 Result<Profile> loadProfile(const std::string& path);
 
 /// A graph with the profile's times as measured costs; everything else as it was. Fails where no op matches.
 ///
-/// An entry belongs to the op of its name. If there is none, names are compared without what frameworks and profilers add: a
-/// leading "/" or "fused ", an output number ":0", the endings "_kernel_time" and "_nchwc", a last component "/fused...".
-/// What then fits several ops, or shares an op with another entry, is left out with a warning.
+/// An entry belongs to the op of its name. If there is none, names are compared without what frameworks and profilers
+/// add: a leading "/" or "fused ", an output number ":0", the endings "_kernel_time" and "_nchwc", a last component
+/// "/fused...". What then fits several ops, or shares an op with another entry, is left out with a warning.
 Result<GraphPtr> applyProfile(const OpGraph& graph, const Profile& profile, ProfileReport& report);
 
 } // namespace pw::formats

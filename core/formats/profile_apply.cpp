@@ -13,7 +13,8 @@ bool isNumber(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// A name without what frameworks and profilers add to it: a leading "/" or "fused ", an output number ":0", the endings
+/// A name without what frameworks and profilers add to it: a leading "/" or "fused ", an output number ":0", the
+/// endings
 /// "_kernel_time", "_nchwc" and a last component "/fused...", in any order.
 std::string_view bareName(std::string_view name) {
     for (bool changed = true; changed && !name.empty();) {
@@ -151,8 +152,10 @@ Result<GraphPtr> applyProfile(const OpGraph& graph, const Profile& profile, Prof
     report.opsMatched = static_cast<std::size_t>(std::count(hasTime.begin(), hasTime.end(), true));
     report.opsWithoutTime = graph.opCount() - report.opsMatched;
     if (costs.empty()) {
-        const std::string example = profile.entries.empty() ? std::string() : " (\"" + profile.entries.front().op + "\", ...)";
-        return fail(ErrorCode::Invalid, "none of its " + text::grouped(static_cast<std::int64_t>(profile.entries.size())) +
+        const std::string example =
+            profile.entries.empty() ? std::string() : " (\"" + profile.entries.front().op + "\", ...)";
+        return fail(ErrorCode::Invalid, "none of its " +
+                                            text::grouped(static_cast<std::int64_t>(profile.entries.size())) +
                                             " names" + example + " is an op of graph \"" + graph.name() + "\"");
     }
     return withCosts(graph, costs);

@@ -23,7 +23,8 @@ Result<Profile> readRecognised(Format format, const OpenFile& file, const std::s
     if (const std::string_view start = text::trim(table); start.starts_with('{') || start.starts_with('['))
         return readTraceProfile(file, path);
     if (!text::isValidUtf8(table) || table.find('\0') != std::string_view::npos)
-        return fail(ErrorCode::Parse, "is no profile: neither JSON events, nor TensorFlow's RunMetadata, nor a table \"op,us\"");
+        return fail(ErrorCode::Parse,
+                    "is no profile: neither JSON events, nor TensorFlow's RunMetadata, nor a table \"op,us\"");
     return readCsvProfile(table);
 }
 

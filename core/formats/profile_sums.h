@@ -20,8 +20,8 @@ inline bool isOpTime(double us) {
     return us >= 0.0 && us <= kMaxOpUs;
 }
 
-/// Collects times by op and lane. A lane is whatever a profiler keeps apart (a device, a process, a thread), as a number
-/// that the caller gives; which device kind it means may be said at the end.
+/// Collects times by op and lane. A lane is whatever a profiler keeps apart (a device, a process, a thread), as a
+/// number that the caller gives; which device kind it means may be said at the end.
 class ProfileSums {
 public:
     void add(std::string_view op, std::uint32_t lane, double us);
@@ -31,7 +31,8 @@ public:
     /// How the samples of one op on one kind become its time.
     enum class Combine { Mean, Sum };
     /// One entry per op and kind in order of first appearance. `kindOfLane`: nothing = leave its times out.
-    std::vector<Profile::Entry> entries(const std::vector<std::optional<std::string>>& kindOfLane, Combine combine) const;
+    std::vector<Profile::Entry> entries(const std::vector<std::optional<std::string>>& kindOfLane,
+                                        Combine combine) const;
 
 private:
     struct Sum {

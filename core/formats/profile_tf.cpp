@@ -72,7 +72,8 @@ public:
             m_sums.add(op, m_lane, us);
     }
 
-    /// Executions of one op add up: the file tells of one step, in which an op may launch several kernels or stand in a loop.
+    /// Executions of one op add up: the file tells of one step, in which an op may launch several kernels or stand in a
+    /// loop.
     Profile finish() const {
         TfDeviceNames names; // streams may spell their device in another way than the list of launches
         for (const Lane& lane : m_lanes)
@@ -91,8 +92,9 @@ public:
         Profile profile{"TensorFlow StepStats", m_sums.entries(kinds, ProfileSums::Combine::Sum), {}};
         addLaunches(profile);
         if (m_impossible > 0)
-            profile.warnings.push_back({"impossible_time", "", text::grouped(m_impossible) +
-                                                                   " executions with a negative or absurd time are left out"});
+            profile.warnings.push_back(
+                {"impossible_time", "",
+                 text::grouped(m_impossible) + " executions with a negative or absurd time are left out"});
         return profile;
     }
 

@@ -162,8 +162,8 @@ private:
         return kinds;
     }
 
-    /// The device string of TensorFlow in a process's name, "/device:GPU:0/stream:all Compute", without its stream; "" if there
-    /// is none.
+    /// The device string of TensorFlow in a process's name, "/device:GPU:0/stream:all Compute", without its stream; ""
+    /// if there is none.
     static std::string deviceIn(std::string_view label) {
         label = text::trim(label);
         label = label.substr(0, label.find(' '));
@@ -269,7 +269,8 @@ public:
         return false;
     }
 
-    /// A bare list of events may end anywhere after an event: Chrome's own rule, since a program may die while it writes.
+    /// A bare list of events may end anywhere after an event: Chrome's own rule, since a program may die while it
+    /// writes.
     bool isAfterEvent() const { return m_depth == 1 && m_listDepth == 1; }
     std::size_t errorAt() const { return m_errorAt; }
     /// The library's reason without its own prefix.
@@ -340,7 +341,8 @@ Result<Profile> readTraceProfile(const OpenFile& file, const std::string& path) 
     const bool isWhole = Json::sax_parse(stream, &sax);
     const bool isAtEnd = sax.errorAt() >= static_cast<std::size_t>(file.size);
     if (!isWhole && !(isAtEnd && sax.isAfterEvent() && collector.eventCount() > 0))
-        return fail(ErrorCode::Parse, "not a readable trace: " + sax.errorText(), "byte " + std::to_string(sax.errorAt()));
+        return fail(ErrorCode::Parse, "not a readable trace: " + sax.errorText(),
+                    "byte " + std::to_string(sax.errorAt()));
     return collector.finish(!isWhole);
 }
 

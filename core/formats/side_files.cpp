@@ -41,8 +41,8 @@ bool isDeviceWord(std::string_view text) {
     const std::string lower = text::toLower(text);
     const std::string_view kind = std::string_view(lower).substr(0, lower.find(':'));
     static constexpr std::string_view kWords[] = {"cpu", "gpu", "cuda", "disk", "mps", "xpu", "npu", "hpu", "tpu"};
-    return std::find(std::begin(kWords), std::end(kWords), kind) != std::end(kWords) || contains(lower, "executionprovider") ||
-           (lower.starts_with('/') && contains(lower, ":"));
+    return std::find(std::begin(kWords), std::end(kWords), kind) != std::end(kWords) ||
+           contains(lower, "executionprovider") || (lower.starts_with('/') && contains(lower, ":"));
 }
 
 /// `{"model.embed": 0, "lm_head": "cpu"}`: nothing but names and devices, as far as the head reaches.
@@ -107,7 +107,8 @@ bool startsWithDevices(std::string_view message) {
 } // namespace
 
 Format recogniseSideJson(std::string_view head) {
-    if (contains(head, "\"traceEvents\"") || (contains(head, "\"ph\"") && (contains(head, "\"ts\"") || contains(head, "\"dur\""))))
+    if (contains(head, "\"traceEvents\"") ||
+        (contains(head, "\"ph\"") && (contains(head, "\"ts\"") || contains(head, "\"dur\""))))
         return Format::TraceProfile;
     if (contains(head, "\"ep_name\"") && contains(head, "\"nodes\""))
         return Format::OrtAssignment;
@@ -139,7 +140,8 @@ Format recogniseTable(std::string_view head) {
 
 bool looksLikeStepStats(std::string_view head) {
     FieldWalk outer(head);
-    return startsWithDevices(head) || (outer.next() && outer.field == 1 && outer.wire == 2 && startsWithDevices(outer.payload));
+    return startsWithDevices(head) ||
+           (outer.next() && outer.field == 1 && outer.wire == 2 && startsWithDevices(outer.payload));
 }
 
 bool looksLikeStepStatsText(std::string_view head) {

@@ -168,8 +168,8 @@ private:
     std::int64_t m_unattachedParameterBytes = 0;
 };
 
-/// The same graph with other measured costs. A cost replaces the op's cost of its kind, one for every kind ("") all that the
-/// op had before; the last of two for one op and kind counts. Costs must be finite and not negative. The hash changes with them.
+/// The same graph with other measured costs, which must be finite and not negative. A cost replaces the op's cost of its
+/// kind, one for every kind ("") all that the op had before; the last of two for one op and kind counts.
 GraphPtr withCosts(const OpGraph& graph, std::span<const OpCost> costs);
 
 /// Item size of a dtype name ("f32" -> 4); 0 if unknown; strings count 0; 4-bit types round up.

@@ -61,7 +61,7 @@ void TstCliErrors::badInput_data() {
     row("unknown ending", {"convert", "w1.graph.json", "w1.xyz"}, "w1.xyz");
     row("not a project", {"runs", "list", "--project", "text.txt"}, "text.txt");
     row("no project", {"runs", "list"}, "--project");
-    row("no run", {"runs", "show", "7", "--project", "fresh.placewright"}, "7");
+    row("no project", {"runs", "show", "7", "--project", "fresh.placewright"}, "fresh.placewright");
     row("no policy", {"infer", "w1.graph.json", "-d", "2xK80", "--policy", "nowhere.policy"}, "nowhere.policy");
     row("bundled policy", {"infer", "w1.graph.json", "-d", "2xK80", "--policy", "bundled"}, "bundled");
     row("train without budget", {"train", "placeto", "-g", "w1.graph.json", "-d", "2xK80", "--project", "f.placewright"}, "budget");

@@ -31,7 +31,8 @@ class TstCliInputs : public QObject {
 
 private Q_SLOTS:
     void initTestCase() {
-        m_folder.write(QStringLiteral("times.csv"), "op,us,device_kind\na,7,gpu\nb,8,gpu\n/c_kernel_time,9,gpu\nzz,100\n");
+        m_folder.write(QStringLiteral("times.csv"),
+                       "op,us,device_kind\na,7,gpu\nb,8,gpu\n/c_kernel_time,9,gpu\nzz,100\n");
         m_folder.write(QStringLiteral("other.csv"), "op,us\nnothing,1\n");
         m_folder.write(QStringLiteral("map.json"), R"({"a": 0, "b": 1, "c": 2, "d": 1, "": 0})");
     }
@@ -39,7 +40,8 @@ private Q_SLOTS:
     void profileInInfo() {
         const CliRun info = run("info w1.graph.json --costs --profile times.csv --json");
         QCOMPARE(info.exitCode, 0);
-        QVERIFY2(info.err.contains("profile: 3 of 6 ops matched (24.0 us of 124.0 us); not in the graph: zz (1)"), info.err.constData());
+        QVERIFY2(info.err.contains("profile: 3 of 6 ops matched (24.0 us of 124.0 us); not in the graph: zz (1)"),
+                 info.err.constData());
         const QJsonArray profiles = info.json()[QStringLiteral("profiles")].toArray();
         QCOMPARE(profiles.size(), 1);
         const QJsonObject profile = profiles[0].toObject();
@@ -53,7 +55,9 @@ private Q_SLOTS:
     }
 
     void profileChangesTheStep() {
-        const auto stepUs = [this](const char* line) { return run(line).json()[QStringLiteral("step_time_us")].toDouble(); };
+        const auto stepUs = [this](const char* line) {
+            return run(line).json()[QStringLiteral("step_time_us")].toDouble();
+        };
         m_folder.write(QStringLiteral("all0.csv"), "op,device\na,gpu:0\nb,gpu:0\nc,gpu:0\nd,gpu:0\ne,gpu:0\nf,gpu:0\n");
         QCOMPARE(stepUs("simulate w1.graph.json -d three.devices.json -p all0.csv --json") -
                      stepUs("simulate w1.graph.json -d three.devices.json -p all0.csv --profile times.csv --json"),
@@ -62,8 +66,9 @@ private Q_SLOTS:
 
     void profileIsTakenEverywhere_data() {
         QTest::addColumn<QString>("line");
-        for (const char* line : {"place w1.graph.json -d three.devices.json -m single", "compare w1.graph.json -d three.devices.json -m single",
-                                 "convert w1.graph.json out.graph.json"})
+        for (const char* line :
+             {"place w1.graph.json -d three.devices.json -m single",
+              "compare w1.graph.json -d three.devices.json -m single", "convert w1.graph.json out.graph.json"})
             QTest::newRow(line) << QString::fromLatin1(line);
     }
     void profileIsTakenEverywhere() {
@@ -73,7 +78,8 @@ private Q_SLOTS:
         QVERIFY(done.err.contains("profile: 3 of 6 ops matched"));
         const CliRun refused = run(qPrintable(line + QStringLiteral(" --profile other.csv --json")));
         QCOMPARE(refused.exitCode, 2);
-        QCOMPARE(refused.json()[QStringLiteral("error")].toObject()[QStringLiteral("file")].toString(), QStringLiteral("other.csv"));
+        QCOMPARE(refused.json()[QStringLiteral("error")].toObject()[QStringLiteral("file")].toString(),
+                 QStringLiteral("other.csv"));
     }
 
     void inputsAreChecked() {
@@ -88,15 +94,18 @@ private Q_SLOTS:
 
     void placementsInOtherForms() {
         const auto stepUs = [this](const char* file) {
-            return m_folder.run(words("simulate w1.graph.json -d three.devices.json --json -p") << QString::fromLatin1(file))
-                .json()[QStringLiteral("step_time_us")].toDouble();
+            return m_folder
+                .run(words("simulate w1.graph.json -d three.devices.json --json -p") << QString::fromLatin1(file))
+                .json()[QStringLiteral("step_time_us")]
+                .toDouble();
         };
         const double expected = stepUs("w1.csv");
         QVERIFY(expected > 0.0);
         QCOMPARE(stepUs("map.json"), expected);
         for (const char* out : {"o.placement.json", "o.csv", "o.tf.csv", "o.device_map.json", "o.ort.json"}) {
-            const CliRun written = m_folder.run(words("convert w1.graph.json") << QString::fromLatin1(out)
-                                                                              << words("--placement w1.csv -d three.devices.json"));
+            const CliRun written =
+                m_folder.run(words("convert w1.graph.json")
+                             << QString::fromLatin1(out) << words("--placement w1.csv -d three.devices.json"));
             QVERIFY2(written.exitCode == 0, written.err.constData());
             QCOMPARE(stepUs(out), expected);
         }
@@ -113,11 +122,14 @@ private Q_SLOTS:
         QCOMPARE(own.json()[QStringLiteral("step_time_us")], given.json()[QStringLiteral("step_time_us")]);
         const CliRun none = run("simulate w1.graph.json -d three.devices.json -p file --json");
         QCOMPARE(none.exitCode, 2);
-        QCOMPARE(none.json()[QStringLiteral("error")].toObject()[QStringLiteral("file")].toString(), QStringLiteral("w1.graph.json"));
+        QCOMPARE(none.json()[QStringLiteral("error")].toObject()[QStringLiteral("file")].toString(),
+                 QStringLiteral("w1.graph.json"));
     }
 
     void placementObjectOfPlace() {
-        const QJsonObject placement = run("place w1.graph.json -d three.devices.json -m single --json").json()[QStringLiteral("placement")].toObject();
+        const QJsonObject placement = run("place w1.graph.json -d three.devices.json -m single --json")
+                                          .json()[QStringLiteral("placement")]
+                                          .toObject();
         QCOMPARE(placement[QStringLiteral("format")].toString(), QStringLiteral("placewright-placement"));
         QCOMPARE(placement[QStringLiteral("assignment")].toObject().size(), 6);
     }
@@ -125,7 +137,8 @@ private Q_SLOTS:
     void runsNeedsAProject() {
         const CliRun missing = run("runs list --project missing.placewright --json");
         QCOMPARE(missing.exitCode, 2);
-        QCOMPARE(missing.json()[QStringLiteral("error")].toObject()[QStringLiteral("code")].toString(), QStringLiteral("not_found"));
+        QCOMPARE(missing.json()[QStringLiteral("error")].toObject()[QStringLiteral("code")].toString(),
+                 QStringLiteral("not_found"));
         QVERIFY(!QFileInfo::exists(m_folder.path(QStringLiteral("missing.placewright"))));
     }
 
@@ -136,6 +149,9 @@ private Q_SLOTS:
         const CliRun list = run("runs list --project p.placewright --json");
         QVERIFY2(list.exitCode == 0, list.err + list.out);
         QCOMPARE(list.json()[QStringLiteral("runs")].toArray().size(), 1);
+        const CliRun noRun = run("runs show 7 --project p.placewright");
+        QCOMPARE(noRun.exitCode, 2);
+        QVERIFY(noRun.err.contains("7"));
         if (::geteuid() == 0)
             QSKIP("the superuser may write everything");
         QCOMPARE(run("runs note 1 text --project p.placewright").exitCode, 2);
@@ -143,7 +159,8 @@ private Q_SLOTS:
 
     void ctrlCIsFelt_data() {
         QTest::addColumn<QString>("line");
-        QTest::newRow("simulate") << QStringLiteral("simulate w1.graph.json -d three.devices.json -p w1.csv --repeat 1000000000");
+        QTest::newRow("simulate") << QStringLiteral(
+            "simulate w1.graph.json -d three.devices.json -p w1.csv --repeat 1000000000");
         QTest::newRow("info") << QStringLiteral("info zoo:chain?n=1000000");
         QTest::newRow("emit") << QStringLiteral("zoo emit chain n=1000000 -o big.graph.json");
     }

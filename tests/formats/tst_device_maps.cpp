@@ -65,7 +65,9 @@ class TestDeviceMaps : public QObject {
 
 private Q_SLOTS:
     void kinds() {
-        const auto kind = [&](std::string_view content) { return formats::sniff(m_folder.write("x", content)).value(); };
+        const auto kind = [&](std::string_view content) {
+            return formats::sniff(m_folder.write("x", content)).value();
+        };
         QCOMPARE(kind(R"({"model.embed": 0, "lm_head": "cpu", "": 0})"), formats::FileKind::Placement);
         QCOMPARE(kind(R"({"a": "/job:worker/device:GPU:0"})"), formats::FileKind::Placement);
         QCOMPARE(kind(R"([{"ep_name": "CPUExecutionProvider", "nodes": []}])"), formats::FileKind::Placement);
@@ -76,8 +78,9 @@ private Q_SLOTS:
 
     void accelerate() {
         const GraphPtr graph = scoped();
-        const auto placed = apply(R"({"model.embed": 0, "model.layers.0": 1, "model.layers.1": "cuda:1", "lm_head": "cpu", "": 0})",
-                                  *graph, odd());
+        const auto placed =
+            apply(R"({"model.embed": 0, "model.layers.0": 1, "model.layers.1": "cuda:1", "lm_head": "cpu", "": 0})",
+                  *graph, odd());
         // layers.10 does not begin with the module layers.1, and the CPU is the one device of its kind.
         QCOMPARE(placed.value(), ids({0, 2, 2, 2, 0, 1, 0}));
         QVERIFY(m_warnings.empty());
@@ -92,40 +95,57 @@ private Q_SLOTS:
         QCOMPARE(m_warnings.at(0).kind, std::string("unknown_op"));
         QVERIFY(apply(R"({"model": 0})", *graph, plain()).error().where.find("lm_head/proj") != std::string::npos);
         QVERIFY(apply(R"({"": 7})", *graph, plain()).error().message.find("gpu:7") != std::string::npos);
-        QVERIFY(apply(R"({"gone": 0})", *graph, plain()).error().message.find("none of the 1 modules") != std::string::npos);
+        QVERIFY(apply(R"({"gone": 0})", *graph, plain()).error().message.find("none of the 1 modules") !=
+                std::string::npos);
     }
 
     void tensorFlowStrings() {
         const GraphPtr graph = pw::test::graph("a -> b -> c");
-        QCOMPARE(apply("op,device\na,/device:GPU:1\nb,/job:localhost/replica:0/task:0/device:CPU:0\nc,/gpu:0\n", *graph, odd()).value(),
+        QCOMPARE(apply("op,device\na,/device:GPU:1\nb,/job:localhost/replica:0/task:0/device:CPU:0\nc,/gpu:0\n", *graph,
+                       odd())
+                     .value(),
                  ids({2, 1, 0}));
-        QCOMPARE(apply(R"({"a": "/job:localhost/replica:0/task:0/device:GPU:1", "b": "/cpu:0", "c": "/gpu:0"})", *graph, odd()).value(),
+        QCOMPARE(apply(R"({"a": "/job:localhost/replica:0/task:0/device:GPU:1", "b": "/cpu:0", "c": "/gpu:0"})", *graph,
+                       odd())
+                     .value(),
                  ids({2, 1, 0}));
         // Two tasks with a GPU each: their devices follow each other.
-        QCOMPARE(apply("a,/job:worker/task:0/device:GPU:0\nb,/job:worker/task:1/device:GPU:0\nc,/job:worker/task:1/device:GPU:0\n",
-                       *graph, plain()).value(),
+        QCOMPARE(apply("a,/job:worker/task:0/device:GPU:0\nb,/job:worker/task:1/device:GPU:0\nc,/job:worker/task:1/"
+                       "device:GPU:0\n",
+                       *graph, plain())
+                     .value(),
                  ids({0, 1, 1}));
         // Task 10 comes after task 2.
-        QCOMPARE(apply("a,/job:worker/task:10/device:GPU:0\nb,/job:worker/task:2/device:GPU:0\nc,/job:worker/task:2/device:GPU:0\n",
-                       *graph, plain()).value(),
+        QCOMPARE(apply("a,/job:worker/task:10/device:GPU:0\nb,/job:worker/task:2/device:GPU:0\nc,/job:worker/task:2/"
+                       "device:GPU:0\n",
+                       *graph, plain())
+                     .value(),
                  ids({1, 0, 0}));
-        QVERIFY(apply("op,device\na,/device:TPU:0\nb,/cpu:0\nc,/gpu:0\n", *graph, odd()).error().message.find("tpu:0") !=
-                std::string::npos);
+        QVERIFY(
+            apply("op,device\na,/device:TPU:0\nb,/cpu:0\nc,/gpu:0\n", *graph, odd()).error().message.find("tpu:0") !=
+            std::string::npos);
     }
 
     void onnxRuntime() {
         const GraphPtr graph = pw::test::graph("a -> b -> c -> d");
-        QCOMPARE(apply(R"([{"ep_name": "CUDAExecutionProvider", "nodes": [{"name": "a", "domain": "", "op_type": "Conv"}, {"name": ""}]},
+        QCOMPARE(
+            apply(
+                R"([{"ep_name": "CUDAExecutionProvider", "nodes": [{"name": "a", "domain": "", "op_type": "Conv"}, {"name": ""}]},
                            {"ep_name": "TensorrtExecutionProvider", "device_id": 1, "nodes": ["b"]},
-                           {"ep_name": "CPUExecutionProvider", "nodes": [{"name": "c"}]}])", *graph, odd()).value(),
-                 ids({0, 2, 1, 0}));
+                           {"ep_name": "CPUExecutionProvider", "nodes": [{"name": "c"}]}])",
+                *graph, odd())
+                .value(),
+            ids({0, 2, 1, 0}));
         QCOMPARE(m_warnings.at(0).kind, std::string("unplaced_ops"));
-        QCOMPARE(apply(R"({"a": "CUDAExecutionProvider", "b": "CUDAExecutionProvider:1", "c": "CPUExecutionProvider"})", *graph,
-                       plain()).value(),
+        QCOMPARE(apply(R"({"a": "CUDAExecutionProvider", "b": "CUDAExecutionProvider:1", "c": "CPUExecutionProvider"})",
+                       *graph, plain())
+                     .value(),
                  ids({0, 1, 2, 0}));
         QCOMPARE(apply(R"([{"ep_name": "MoonExecutionProvider", "nodes": ["a"]}])", *graph, plain()).error().code,
                  ErrorCode::Unsupported);
-        QCOMPARE(apply(R"([{"ep_name": "CPUExecutionProvider", "device_id": -1, "nodes": ["a"]}])", *graph, plain()).error().where,
+        QCOMPARE(apply(R"([{"ep_name": "CPUExecutionProvider", "device_id": -1, "nodes": ["a"]}])", *graph, plain())
+                     .error()
+                     .where,
                  std::string("[0].device_id"));
     }
 
@@ -167,7 +187,8 @@ private Q_SLOTS:
             QVERIFY(formats::savePlacement(file, path, graph.get()).has_value());
             QCOMPARE(formats::sniff(path).value(), formats::FileKind::Placement);
             m_warnings.clear();
-            const auto again = formats::applyPlacement(formats::loadPlacement(path).value(), *graph, devices, m_warnings);
+            const auto again =
+                formats::applyPlacement(formats::loadPlacement(path).value(), *graph, devices, m_warnings);
             QVERIFY2(again.has_value(), again ? "" : again.error().toString().c_str());
             QCOMPARE(*again, placement);
             QVERIFY(m_warnings.empty());
@@ -205,15 +226,17 @@ private Q_SLOTS:
             const auto file = formats::makePlacementFile(*graph, plain(), placement, "test", 1);
             const std::string path = m_folder.path("p.device_map.json");
             QVERIFY(formats::savePlacement(file, path, graph.get()).has_value());
-            QCOMPARE(formats::applyPlacement(formats::loadPlacement(path).value(), *graph, plain(), m_warnings).value(), placement);
+            QCOMPARE(formats::applyPlacement(formats::loadPlacement(path).value(), *graph, plain(), m_warnings).value(),
+                     placement);
         }
     }
 
     void badFilesEndWell() {
         const GraphPtr graph = pw::test::graph("a -> b");
-        for (const std::string& whole : {std::string(R"([{"ep_name": "CUDAExecutionProvider", "nodes": [{"name": "a"}]}])"),
-                                         std::string(R"({"a": "/job:worker/device:GPU:0", "b": "/cpu:0"})"),
-                                         std::string(R"({"model.a": 0, "": "cpu"})")}) {
+        for (const std::string& whole :
+             {std::string(R"([{"ep_name": "CUDAExecutionProvider", "nodes": [{"name": "a"}]}])"),
+              std::string(R"({"a": "/job:worker/device:GPU:0", "b": "/cpu:0"})"),
+              std::string(R"({"model.a": 0, "": "cpu"})")}) {
             for (std::size_t size = 0; size < whole.size(); ++size) {
                 const auto placed = apply(std::string_view(whole).substr(0, size), *graph, plain());
                 QVERIFY(!placed || placed->size() == 2);

@@ -33,14 +33,15 @@ std::string message(int field, const std::string& content) {
 }
 
 std::string node(const std::string& name, std::uint64_t startUs, std::uint64_t endUs) {
-    return message(2, message(1, name) + number(2, 1000) + number(3, startUs) + number(4, endUs) + number(5, endUs + 7));
+    return message(2,
+                   message(1, name) + number(2, 1000) + number(3, startUs) + number(4, endUs) + number(5, endUs + 7));
 }
 
 std::string stepStats() {
     const std::string cpu = message(1, "/job:localhost/replica:0/task:0/device:CPU:0") + node("_SOURCE", 0, 1) +
                             node("feed", 1, 4) + node("loop/add", 0, 2) + node("loop/add", 0, 3);
-    const std::string launch = message(1, "/job:localhost/replica:0/task:0/device:GPU:0") + node("conv", 0, 500) +
-                               node("shape", 0, 6);
+    const std::string launch =
+        message(1, "/job:localhost/replica:0/task:0/device:GPU:0") + node("conv", 0, 500) + node("shape", 0, 6);
     const std::string stream = message(1, "/device:GPU:0/stream:12") + node("conv:Conv2D", 0, 30);
     const std::string all = message(1, "/job:localhost/replica:0/task:0/device:GPU:0/stream:all") +
                             node("conv:Conv2D", 0, 30) + node("conv:Conv2D#id=2#", 0, 12) + node("x:MEMCPYDtoH", 0, 99);
@@ -79,7 +80,9 @@ class TestProfile : public QObject {
 
 private Q_SLOTS:
     void kinds() {
-        const auto kind = [&](std::string_view content) { return formats::sniff(m_folder.write("x", content)).value(); };
+        const auto kind = [&](std::string_view content) {
+            return formats::sniff(m_folder.write("x", content)).value();
+        };
         QCOMPARE(kind(kOrt), FileKind::Profile);
         QCOMPARE(kind(R"({"schemaVersion":1,"traceEvents":[]})"), FileKind::Profile);
         QCOMPARE(kind("op,us\na,1\n"), FileKind::Profile);
@@ -114,7 +117,8 @@ private Q_SLOTS:
             {"ph":"X","name":"aten::mm","cat":"cpu_op","pid":3,"tid":1,"ts":0,"dur":8,"args":{"Input Dims":[[2,3]]}},
             {"ph":"X","name":"Conv2D","cat":"Op","pid":5,"tid":0,"ts":0,"dur":6,"args":{"name":"net/conv","op":"Conv2D"}},
             {"ph":"M","name":"process_name","pid":1,"args":{"name":"gpu:0"}},
-            {"ph":"M","name":"thread_name","pid":2,"tid":"w","args":{"name":"CPU worker"}}]})").value();
+            {"ph":"M","name":"thread_name","pid":2,"tid":"w","args":{"name":"CPU worker"}}]})")
+                                    .value();
         QCOMPARE(profile.format, std::string("Chrome trace"));
         QCOMPARE(usOf(profile, "a", "gpu"), 1.5);
         QCOMPARE(usOf(profile, "outer", "cpu"), 20.0);
@@ -136,7 +140,8 @@ private Q_SLOTS:
             {"ph":"X","cat":"Op","name":"Conv2D","pid":0,"tid":0,"ts":0,"dur":500,"args":{"name":"conv","op":"Conv2D"}},
             {"ph":"X","cat":"Op","name":"Conv2D","pid":1,"tid":0,"ts":0,"dur":30,"args":{"name":"conv","op":"Conv2D"}},
             {"ph":"X","cat":"Op","name":"Conv2D","pid":2,"tid":0,"ts":0,"dur":31,"args":{"name":"conv","op":"Conv2D"}},
-            {"ph":"X","cat":"Op","name":"Shape","pid":3,"tid":0,"ts":0,"dur":2,"args":{"name":"shape","op":"Shape"}}]})").value();
+            {"ph":"X","cat":"Op","name":"Shape","pid":3,"tid":0,"ts":0,"dur":2,"args":{"name":"shape","op":"Shape"}}]})")
+                                    .value();
         QCOMPARE(profile.entries.size(), std::size_t(2));
         QCOMPARE(usOf(profile, "conv", "gpu"), 30.0);
         QCOMPARE(usOf(profile, "shape", "cpu"), 2.0);
@@ -144,7 +149,8 @@ private Q_SLOTS:
 
     /// Chrome reads lists without an end, because a program may die while it writes one.
     void traceWithoutAnEnd() {
-        const Profile profile = load(R"([{"ph":"X","name":"a","ts":0,"dur":2},{"ph":"X","name":"b","ts":0,"dur":3},)").value();
+        const Profile profile =
+            load(R"([{"ph":"X","name":"a","ts":0,"dur":2},{"ph":"X","name":"b","ts":0,"dur":3},)").value();
         QCOMPARE(usOf(profile, "b", ""), 3.0);
         QCOMPARE(profile.warnings.size(), std::size_t(1));
         QCOMPARE(profile.warnings[0].kind, std::string("cut_off"));
@@ -152,7 +158,8 @@ private Q_SLOTS:
 
     void impossibleEventsAreLeftOut() {
         const Profile profile = load(R"([{"ph":"X","name":"a","ts":0,"dur":-2},{"ph":"X","name":"b","ts":0,"dur":1e300},
-            {"ph":"X","name":"c","ts":0},{"ph":"E","ts":5},{"ph":"X","name":"d","ts":0,"dur":9}])").value();
+            {"ph":"X","name":"c","ts":0},{"ph":"E","ts":5},{"ph":"X","name":"d","ts":0,"dur":9}])")
+                                    .value();
         QCOMPARE(profile.entries.size(), std::size_t(1));
         QCOMPARE(usOf(profile, "d", ""), 9.0);
         QCOMPARE(profile.warnings.size(), std::size_t(2));
@@ -218,7 +225,8 @@ private Q_SLOTS:
         for (const std::string& whole : {std::string(kOrt), stepStats(), message(1, stepStats())}) {
             for (std::size_t size = 0; size < whole.size(); ++size) {
                 if (const auto profile = load(std::string_view(whole).substr(0, size)); !profile)
-                    QVERIFY2(!profile.error().message.empty() && !profile.error().file.empty(), profile.error().toString().c_str());
+                    QVERIFY2(!profile.error().message.empty() && !profile.error().file.empty(),
+                             profile.error().toString().c_str());
             }
         }
     }
@@ -278,9 +286,10 @@ private Q_SLOTS:
     void namesWithAdditions() {
         const GraphPtr base = graph("/net/a:1 -> b:1 -> c:1; e:1");
         ProfileReport report;
-        const auto apply = [&](std::string_view csv) { return formats::applyProfile(*base, load(csv).value(), report); };
-        const GraphPtr measured =
-            apply("op,us\nnet/a,2\nb_kernel_time,3\nfused c,4\n").value();
+        const auto apply = [&](std::string_view csv) {
+            return formats::applyProfile(*base, load(csv).value(), report);
+        };
+        const GraphPtr measured = apply("op,us\nnet/a,2\nb_kernel_time,3\nfused c,4\n").value();
         QCOMPARE(report.opsMatched, std::size_t(3));
         QCOMPARE(measured->op(measured->findOp("c").value()).costs[0].us, 4.0);
         QVERIFY(report.warnings.empty());
