@@ -19,6 +19,7 @@
 #include <QApplication>
 #include <QDialog>
 #include <QDir>
+#include <QFile>
 #include <QLineEdit>
 #include <QTimer>
 
@@ -134,6 +135,8 @@ void ScreenshotTour::addSteps(double trainSeconds) {
     add(QStringLiteral("compare"), [w] { w->comparePage()->fitAll(); });
     add(QStringLiteral("compare"), [this] { save(QStringLiteral("compare-light")); });
     theme(viz::Theme::Kind::Dark, QStringLiteral("compare-dark"));
+    add(QStringLiteral("graph"), [w] { w->setMode(ui::MainWindow::Mode::Graph); });
+    addGaps();
 }
 
 void ScreenshotTour::addTheme(viz::Theme::Kind kind, const QString& name) {
@@ -203,6 +206,35 @@ void ScreenshotTour::addColors() {
         w->resize(kSmall);
         (*w->actions())[ui::ActionId::ResetLayout]->trigger();
     }, calm);
+}
+
+/// A file of which not everything is known: unknown costs, devices of its own, nothing placed.
+void ScreenshotTour::addGaps() {
+    ui::MainWindow* w = m_window;
+    const QString file = QDir(m_folder).filePath(QStringLiteral("data/gaps.graph.json"));
+    add(QStringLiteral("gaps"), [w, file] {
+        QString ops;
+        for (int i = 0; i < 24; ++i)
+            ops += QStringLiteral(R"(%1{"name":"block_%2/op_%3","type":"%4","device":"%5","inputs":[%6],"outputs":[{"bytes":%7}]})")
+                       .arg(i > 0 ? QStringLiteral(",") : QString()).arg(i / 8).arg(i)
+                       .arg(i % 5 == 3 ? QStringLiteral("HouseOp") : i % 7 == 4 ? QStringLiteral("OtherHouseOp") : i % 2 ? QStringLiteral("Relu") : QStringLiteral("Add"),
+                            i < 10 ? QStringLiteral("/device:GPU:0") : i < 18 ? QStringLiteral("/device:GPU:1") : QString(),
+                            i > 0 ? QStringLiteral("\"block_%1/op_%2\"").arg((i - 1) / 8).arg(i - 1) : QString())
+                       .arg(1000 * (1 << (i % 12)));
+        QFile out(file);
+        if (out.open(QIODevice::WriteOnly))
+            out.write((QStringLiteral(R"({"format":"placewright-graph","version":1,"name":"gaps","ops":[)") + ops + QStringLiteral("]}")).toUtf8());
+        out.close();
+        w->openFiles({file});
+    }, [w] { return w->jobs()->runningCount() == 0 && w->document()->problem() && !w->graphPage()->view()->isLayoutRunning(); });
+    add(QStringLiteral("gaps"), [w] {
+        w->graphPage()->setColorBy(viz::ColorBy::Cost);
+        w->graphPage()->view()->expandAll();
+    }, [w] { return !w->graphPage()->view()->isLayoutRunning(); });
+    add(QStringLiteral("gaps"), [w] { w->graphPage()->view()->resetZoom(); });
+    addTheme(viz::Theme::Kind::Light, QStringLiteral("gaps-light"));
+    addTheme(viz::Theme::Kind::Dark, QStringLiteral("gaps-dark"));
+    addTheme(viz::Theme::Kind::HighContrast, QStringLiteral("gaps-contrast"));
 }
 
 void ScreenshotTour::start() {

@@ -39,6 +39,7 @@ private:
     void saveDialog(const QString& name);
     void addOpening();
     void addColors();
+    void addGaps();
     void selectFirst(const std::string& type);
 
     ui::MainWindow* m_window;

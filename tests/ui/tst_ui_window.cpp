@@ -116,8 +116,7 @@ void TstUiWindow::realFilesOpen() {
         QVERIFY2(changed.count() > 0 || fixture.document().graphs().size() > before || !fixture.window().messageBar()->text().isEmpty(),
                  qPrintable(file.fileName()));
     }
-    // The JSON files are of other programs: each is answered with a message, the window lives on.
-    QCOMPARE(fixture.document().graphs().empty(), folder.endsWith(QStringLiteral("json")));
+    QVERIFY(!fixture.document().graphs().empty()); // what could not be opened was answered with a message
 }
 
 void TstUiWindow::badFilesGiveOneClearMessage_data() {

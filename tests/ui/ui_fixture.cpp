@@ -118,6 +118,7 @@ ui::AppServices UiFixture::services() {
     services.loadLearning = [this]() -> Result<const learn::Library*> { return &library; };
     services.openProject = [this](const std::string&) -> Result<RepositoryPtr> { return repository; };
     services.saveProjectAs = [](RunRepository&, const std::string&) -> Status { return {}; };
+    services.workerProgram = workerProgram;
     services.dataFolder = m_folder.path().toStdString();
     return services;
 }

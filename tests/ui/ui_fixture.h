@@ -71,6 +71,7 @@ public:
     std::shared_ptr<MemoryRepository> repository = std::make_shared<MemoryRepository>();
     FakeLibrary library;
     std::unique_ptr<ui::Settings> settings;
+    std::string workerProgram; ///< for the next window; empty: what may die is left out
 
 private:
     QTemporaryDir m_folder;

@@ -58,6 +58,31 @@ class TestTheme : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void theHeatScaleReadsInGrey() {
+        for (const Theme* theme : kThemes) {
+            constexpr int kSteps = 64;
+            double before = luminance(heatColor(0.0, *theme));
+            const bool rises = theme->isDark();
+            for (int i = 1; i <= kSteps; ++i) {
+                const double now = luminance(heatColor(static_cast<double>(i) / kSteps, *theme));
+                QVERIFY2(rises ? now > before : now < before, qPrintable(QStringLiteral("%1 at step %2").arg(test::themeName(*theme)).arg(i)));
+                before = now;
+            }
+            // The ends differ as text from its ground does, and what is dear stands out from the canvas most.
+            QVERIFY(contrast(heatColor(0.0, *theme), heatColor(1.0, *theme)) > 7.0);
+            QVERIFY(contrast(heatColor(1.0, *theme), theme->canvas) > contrast(heatColor(0.0, *theme), theme->canvas));
+        }
+    }
+
+    void textReadsOnEveryStepOfTheScale() {
+        for (const Theme* theme : kThemes) {
+            for (int i = 0; i <= 100; ++i) {
+                const QColor ground = heatColor(i / 100.0, *theme);
+                QVERIFY(contrast(textOn(ground), ground) >= 4.5);
+            }
+        }
+    }
+
     void textIsReadableOnEverySurface() {
         for (const Theme* t : kThemes) {
             for (const QColor& surface :

@@ -22,7 +22,7 @@ namespace pw::ui {
 namespace {
 constexpr int kBarHeight = 32;
 constexpr int kPathNameWidth = 160;
-constexpr int kPathButtonRoom = 34; ///< padding of a button and the arrow before it
+constexpr int kPathButtonRoom = 38; ///< padding of a button and the arrow before it
 constexpr int kPathRoom = 170;      ///< px that the path keeps when switches are left out for it
 
 struct Shade {
@@ -267,7 +267,8 @@ void GraphPage::rebuildPath() {
 void GraphPage::addScopes(const OpGraph& graph, const std::vector<ScopeId>& scopes) {
     const auto name = [&](std::size_t i) { return words::fromUtf8(graph.scope(scopes[i]).name); };
     // The innermost scopes are what people look for: outer ones are left out where the room is short.
-    int room = m_path->width() - m_pathLayout->sizeHint().width() - kPathButtonRoom;
+    const QString more = QStringLiteral("… ");
+    int room = m_path->width() - m_pathLayout->sizeHint().width() - kPathButtonRoom - fontMetrics().horizontalAdvance(more);
     std::size_t first = scopes.size();
     while (first > 0) {
         room -= std::min(kPathNameWidth, fontMetrics().horizontalAdvance(name(first - 1))) + kPathButtonRoom;
@@ -276,7 +277,7 @@ void GraphPage::addScopes(const OpGraph& graph, const std::vector<ScopeId>& scop
         --first;
     }
     for (std::size_t i = first; i < scopes.size(); ++i)
-        addPathButton(i == first && first > 0 ? QStringLiteral("… ") + name(i) : name(i),
+        addPathButton(i == first && first > 0 ? more + name(i) : name(i),
                       [this, scope = scopes[i]] { m_view->openScope(scope.value()); });
 }
 

@@ -70,7 +70,9 @@ void Legend::addDevices(const Visuals& visuals, const QStringList& names) {
 void Legend::addScale(const Visuals& visuals) {
     const auto [least, most] = visuals.scaleRange();
     const bool isBytes = visuals.colorBy() == ColorBy::Memory;
-    const auto text = [&](double value) { return isBytes ? bytesText(value) : timeText(value); };
+    const auto text = [&](double value) {
+        return isBytes ? bytesText(value) : value < 0.1 ? figure(value, 3) + QStringLiteral(" \u00b5s") : timeText(value);
+    };
     QString title = isBytes                             ? QStringLiteral("Memory of an op")
                     : visuals.colorBy() == ColorBy::Time ? QStringLiteral("Time, simulated")
                                                          : QStringLiteral("Cost");
