@@ -1,9 +1,10 @@
-// One libFuzzer program per reader; PW_FUZZ_TARGET names it.
+// The libFuzzer program; the environment variable PW_FUZZ_TARGET names the reader.
 
 #include "tests/fuzz/fuzz_targets.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -35,7 +36,10 @@ private:
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static MemoryFile file;
-    if (!pw::test::fuzzOnce(PW_FUZZ_TARGET, file.holding(data, size)))
+    static const char* const kTarget = std::getenv("PW_FUZZ_TARGET");
+    if (kTarget == nullptr || !pw::test::fuzzOnce(kTarget, file.holding(data, size))) {
+        std::fputs("PW_FUZZ_TARGET must name a reader of tests/fuzz/fuzz_targets.cpp\n", stderr);
         std::abort();
+    }
     return 0;
 }

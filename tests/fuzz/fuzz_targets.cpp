@@ -1,33 +1,140 @@
 #include "tests/fuzz/fuzz_targets.h"
 
 #include "core/devices/cost_model.h"
+#include "core/formats/exporters.h"
 #include "core/formats/groups_csv.h"
 #include "core/formats/importers.h"
 #include "core/formats/profile.h"
+#include "core/formats/tf_edits.h"
+#include "core/formats/torchscript_protocol.h"
+#include "core/formats/zip_directory.h"
+#include "core/graph/graph_builder.h"
 #include "core/graph/graph_stats.h"
 
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 
 namespace pw::test {
 
 namespace {
 
-using Read = std::function<void(const std::string& path)>;
+using Read = std::function<Status(const std::string& path)>;
 
-/// Reads a graph and does to it what opening a file does: statistics and costs.
+/// Does to a graph what opening its file does, statistics and costs, and what saving it does.
+void use(const OpGraph& graph) {
+    static const DeviceSet kDevices = *devicePreset("CPU+1xP100");
+    static_cast<void>(computeStats(graph));
+    static_cast<void>(computeCosts(graph, kDevices));
+    static_cast<void>(formats::toDot(graph, {}));
+    if (const auto again = formats::fromGraphJson(formats::toGraphJson(graph)); !again)
+        throw std::logic_error("what was written cannot be read: " + again.error().toString());
+}
+
+Status used(const Result<GraphPtr>& opened) {
+    if (!opened)
+        return fail(opened.error());
+    use(**opened);
+    return {};
+}
+
 Read graph(Result<GraphPtr> (*import)(const formats::Source&, const formats::LoadOptions&)) {
-    return [import](const std::string& path) {
-        const auto file = formats::openRegularFile(path);
-        if (!file)
-            return;
-        const auto opened = import(formats::Source{*file, path, "fuzz"}, {});
-        if (!opened)
-            return;
-        static_cast<void>(computeStats(**opened));
-        static_cast<void>(computeCosts(**opened, *devicePreset("CPU+1xP100")));
-        static_cast<void>(formats::fromGraphJson(formats::toGraphJson(**opened)).value()); // what is written can be read
+    return [import](const std::string& path) -> Status {
+        PW_TRY(const formats::OpenFile file, formats::openRegularFile(path));
+        return used(import(formats::Source{file, path, "fuzz"}, {}));
     };
+}
+
+Status readAnyGraph(const std::string& path) {
+    static_cast<void>(formats::sniff(path));
+    return used(formats::loadGraph(path));
+}
+
+/// Without a worker, importTorchScript() reads no more than the archive's directory.
+Status readTorchScript(const std::string& path) {
+    PW_TRY(const formats::OpenFile file, formats::openRegularFile(path));
+    PW_TRY(const auto names, formats::zipEntryNames(file));
+    const auto opened = formats::importTorchScript(formats::Source{file, path, "fuzz"}, {});
+    if (opened || opened.error().message.find("placewright-cli") == std::string::npos)
+        return fail(ErrorCode::Unsupported, "is no program");
+    return {};
+}
+
+/// What a TorchScript worker may answer, and what it may be asked.
+Status readTorchScriptAnswer(const std::string& path) {
+    PW_TRY(const std::string text, formats::readFile(path, 1 << 20));
+    static_cast<void>(formats::errorFromText(text));
+    static_cast<void>(formats::requestFromText(text));
+    return used(formats::graphFromText(text));
+}
+
+/// Puts devices into whatever TensorFlow file this is.
+Status readTfEdits(const std::string& path) {
+    PW_TRY(const std::string content, formats::readFile(path, 1 << 20));
+    PW_TRY(const GraphPtr graph, formats::loadGraph(path));
+    formats::tf::WantedDevices wanted(graph->opCount(), "/device:GPU:1");
+    for (std::size_t i = 0; i < wanted.size(); i += 3)
+        wanted[i] = i % 2 == 0 ? std::nullopt : std::optional<std::string>("");
+    Status any = fail(ErrorCode::Parse, "is no TensorFlow file");
+    for (const auto edit : {formats::tf::binaryEdits, formats::tf::textEdits}) {
+        for (const auto wrapping : {formats::tf::Wrapping::GraphDef, formats::tf::Wrapping::MetaGraphDef,
+                                    formats::tf::Wrapping::SavedModel}) {
+            auto edits = edit(content, wrapping, wanted);
+            if (!edits)
+                continue;
+            static_cast<void>(formats::tf::applied(content, std::move(*edits)));
+            any = {};
+        }
+    }
+    return any;
+}
+
+/// Ops "a" and "b", which the seeds of side files name.
+const OpGraph& smallGraph() {
+    static const GraphPtr kGraph = [] {
+        GraphBuilder builder("small", "fuzz");
+        for (const char* name : {"a", "b"}) {
+            Op op;
+            op.name = name;
+            op.type = "MatMul";
+            builder.addOp(std::move(op));
+        }
+        return std::move(builder).build().value();
+    }();
+    return *kGraph;
+}
+
+Status readPlacement(const std::string& path) {
+    PW_TRY(const formats::PlacementFile file, formats::loadPlacement(path));
+    std::vector<Warning> warnings;
+    static_cast<void>(formats::applyPlacement(file, smallGraph(), *devicePreset("CPU+1xP100"), warnings));
+    static_cast<void>(formats::toPlacementJson(file));
+    return {};
+}
+
+Status readDevices(const std::string& path) {
+    auto devices = formats::loadDeviceSet(path);
+    if (!devices)
+        devices = formats::loadDevicesOfGraph(path);
+    if (!devices)
+        return fail(devices.error());
+    static_cast<void>(computeCosts(smallGraph(), *devices));
+    if (const auto again = formats::fromDevicesJson(formats::toDevicesJson(*devices)); !again)
+        throw std::logic_error("what was written cannot be read: " + again.error().toString());
+    return {};
+}
+
+Status readProfile(const std::string& path) {
+    PW_TRY(const formats::Profile profile, formats::loadProfile(path));
+    formats::ProfileReport report;
+    static_cast<void>(formats::applyProfile(smallGraph(), profile, report));
+    return {};
+}
+
+Status readGroups(const std::string& path) {
+    PW_TRY(const auto groups, formats::loadGroups(path));
+    static_cast<void>(groups);
+    return {};
 }
 
 struct Target {
@@ -35,7 +142,7 @@ struct Target {
     Read read;
 };
 
-/// One line per reader of core/formats; tests/arch checks that none is missing.
+/// One line per reader of core/formats; tests/arch/check_fuzz_targets.py checks that none is missing.
 const Target kTargets[] = {
     {"onnx", graph(formats::importOnnx)},
     {"onnx_text", graph(formats::importOnnxText)},
@@ -58,27 +165,24 @@ const Target kTargets[] = {
     {"tf_js", graph(formats::importTfJs)},
     {"tf_cost_graph", graph(formats::importTfCostGraph)},
     {"tf_cost_graph_text", graph(formats::importTfCostGraphText)},
-    {"any_graph", [](const std::string& path) { static_cast<void>(formats::loadGraph(path)); }},
-    {"placement", [](const std::string& path) { static_cast<void>(formats::loadPlacement(path)); }},
-    {"devices",
-     [](const std::string& path) {
-         static_cast<void>(formats::loadDeviceSet(path));
-         static_cast<void>(formats::loadDevicesOfGraph(path));
-     }},
-    {"profile", [](const std::string& path) { static_cast<void>(formats::loadProfile(path)); }},
-    {"groups", [](const std::string& path) { static_cast<void>(formats::loadGroups(path)); }},
+    {"torchscript", readTorchScript}, // importTorchScript
+    {"torchscript_answer", readTorchScriptAnswer},
+    {"tf_edits", readTfEdits},
+    {"any_graph", readAnyGraph},
+    {"placement", readPlacement}, // loadPlacement
+    {"devices", readDevices},     // loadDeviceSet, loadDevicesOfGraph
+    {"profile", readProfile},     // loadProfile
+    {"groups", readGroups},       // loadGroups
 };
 
 } // namespace
 
-bool fuzzOnce(std::string_view target, const std::string& path) {
+std::optional<Status> fuzzOnce(std::string_view target, const std::string& path) {
     for (const Target& known : kTargets) {
-        if (target == known.name) {
-            known.read(path);
-            return true;
-        }
+        if (target == known.name)
+            return known.read(path);
     }
-    return false;
+    return std::nullopt;
 }
 
 } // namespace pw::test
