@@ -205,7 +205,8 @@ Result<GraphPtr> importModel(onnx::ModelProto& model, const Source& source, cons
     OnnxModelContext context;
     context.stop = options.stop;
     PW_TRY(context.tables, findTypes(model, options, warnings));
-    warnAboutSizes(model.graph(), context.tables[&model.graph()], warnings);
+    google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>().Swap(model.mutable_graph()->mutable_value_info());
+    warnAboutSizes(model.graph(), context.tables[&model.graph()], warnings); // the tables have all types now
     for (const auto& function : model.functions())
         context.functions.emplace(function.domain() + "::" + function.name(), &function);
     const std::string& name = model.graph().name().empty() ? source.baseName : model.graph().name();
