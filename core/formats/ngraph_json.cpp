@@ -203,8 +203,7 @@ private:
         PW_TRY(op.type, object.requiredText("op"));
         for (const auto& [key, value] : object.value().items()) {
             static constexpr const char* kKnown[] = {"name", "op", "inputs", "outputs", "element_type", "value_type"};
-            const bool isKnown =
-                std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return key == k; });
+            const bool isKnown = std::find(std::begin(kKnown), std::end(kKnown), key) != std::end(kKnown);
             if (isKnown || (value.is_array() && value.size() > 64))
                 continue;
             op.attributes.emplace_back(key, value.is_string()
