@@ -268,7 +268,9 @@ void GraphPage::addScopes(const OpGraph& graph, const std::vector<ScopeId>& scop
     const auto name = [&](std::size_t i) { return words::fromUtf8(graph.scope(scopes[i]).name); };
     // The innermost scopes are what people look for: outer ones are left out where the room is short.
     const QString more = QStringLiteral("… ");
-    int room = m_path->width() - m_pathLayout->sizeHint().width() - kPathButtonRoom - fontMetrics().horizontalAdvance(more);
+    int room = m_path->width() - fontMetrics().horizontalAdvance(more);
+    for (int i = 0; i < m_pathLayout->count(); ++i) // why not the layout's own hint: it leaves out what is not shown yet
+        room -= m_pathLayout->itemAt(i)->widget()->sizeHint().width();
     std::size_t first = scopes.size();
     while (first > 0) {
         room -= std::min(kPathNameWidth, fontMetrics().horizontalAdvance(name(first - 1))) + kPathButtonRoom;
