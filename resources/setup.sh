@@ -1,7 +1,7 @@
 # Sourced by app/run.sh and tests/run.sh: what both need before they can build. Debian 12.
 #
-#   pw_install_packages     installs from apt what is missing (as root, or through sudo)
-#   pw_build PRESET [TARGET...]   configures once, then builds incrementally
+#   pw_install_packages [PACKAGE...]   installs from apt what is missing of pw_packages and these (as root, or by sudo)
+#   pw_build PRESET [TARGET...]        configures once, then builds incrementally
 
 set -euo pipefail
 
@@ -21,12 +21,14 @@ pw_packages=(
     nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev
     fonts-dejavu-core
 )
+# Fuzzing takes clang, whose libFuzzer gcc does not have.
+pw_test_packages=(clang-14 libclang-rt-14-dev)
 
 pw_say() { printf '%s\n' "$*" >&2; }
 
 pw_install_packages() {
     local missing=() package
-    for package in "${pw_packages[@]}"; do
+    for package in "${pw_packages[@]}" "$@"; do
         if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" != installed ]; then
             missing+=("$package")
         fi
