@@ -1,4 +1,5 @@
-// The libFuzzer program; the environment variable PW_FUZZ_TARGET names the reader.
+// The libFuzzer program; the environment variable PW_FUZZ_TARGET names the reader. Beside crashes, it stops at an input that
+// takes too much memory or time for its size.
 
 #include "tests/fuzz/fuzz_targets.h"
 
@@ -6,12 +7,36 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
+#include <sanitizer/allocator_interface.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace {
+
+// Inputs are a few kB: the bounds are what a reader may take before it looks at the file's size, and some per byte.
+constexpr std::size_t kFreeBytes = 8U << 20;
+constexpr std::size_t kBytesPerByte = 256; ///< an op of two characters, with its strings, in two forms at once
+constexpr double kMaxCpuSeconds = 1.0;     ///< under the sanitizers, some five times slower than what users run
+
+std::size_t liveBytes = 0;
+std::size_t peakBytes = 0;
+
+void onMalloc(const volatile void* memory, std::size_t) {
+    liveBytes += __sanitizer_get_allocated_size(const_cast<const void*>(memory));
+    peakBytes = liveBytes > peakBytes ? liveBytes : peakBytes;
+}
+
+void onFree(const volatile void* memory) {
+    if (memory != nullptr)
+        liveBytes -= __sanitizer_get_allocated_size(const_cast<const void*>(memory));
+}
+
+double cpuSeconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
 
 /// A file in memory that readers can open by path.
 class MemoryFile {
@@ -34,11 +59,25 @@ private:
 
 } // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    return __sanitizer_install_malloc_and_free_hooks(onMalloc, onFree) > 0 ? 0 : 1;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static MemoryFile file;
     static const char* const kTarget = std::getenv("PW_FUZZ_TARGET");
-    if (kTarget == nullptr || !pw::test::fuzzOnce(kTarget, file.holding(data, size))) {
+    const std::string& path = file.holding(data, size);
+    const std::size_t before = liveBytes;
+    const double start = cpuSeconds();
+    peakBytes = liveBytes;
+    if (kTarget == nullptr || !pw::test::fuzzOnce(kTarget, path)) {
         std::fputs("PW_FUZZ_TARGET must name a reader of tests/fuzz/fuzz_targets.cpp\n", stderr);
+        std::abort();
+    }
+    const std::size_t taken = peakBytes - before;
+    const double seconds = cpuSeconds() - start;
+    if (taken > kFreeBytes + kBytesPerByte * size || seconds > kMaxCpuSeconds) {
+        std::fprintf(stderr, "%zu bytes of input took %zu bytes of memory and %.2f s\n", size, taken, seconds);
         std::abort();
     }
     return 0;
