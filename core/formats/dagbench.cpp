@@ -12,7 +12,7 @@ namespace {
 
 /// DAGBench's measured workflows give milliseconds and bytes; the synthetic ones name no units.
 constexpr double kUsPerUnit = 1000.0;
-constexpr std::size_t kMaxCosts = 20'000'000; ///< tasks times speeds
+constexpr std::size_t kMaxCosts = 1'000'000; ///< tasks times speeds, some 50 bytes each
 
 /// Sizes of synthetic workflows may be fractions of a byte: sizes and link speeds both grow by this power of ten, so
 /// that every time stays what the file says.
@@ -79,7 +79,7 @@ public:
         PW_TRY(const std::set<double> speeds, speedsOf(document));
         PW_TRY(const Json* const tasks, requiredArray(graph, "tasks"));
         if (!speeds.empty() && tasks->size() > kMaxCosts / speeds.size())
-            return fail(ErrorCode::TooLarge, "more than 20,000,000 costs (tasks times speeds)", "task_graph.tasks");
+            return fail(ErrorCode::TooLarge, "more than 1,000,000 costs (tasks times speeds)", "task_graph.tasks");
         for (std::size_t i = 0; i < tasks->size(); ++i) {
             if (m_options.stop.stop_requested())
                 return fail(ErrorCode::Busy, "cancelled");

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace pw::formats {
@@ -12,6 +13,13 @@ namespace {
 constexpr std::uint64_t kMaxEdges = 20'000'000;
 constexpr std::size_t kMaxDepth = 500;
 
+// cgraph keeps an entry of some 100 bytes per node and subgraph around it, and a pointer per node, edge or subgraph and
+// attribute name of the file. Files as programs write them stay below 2 entries and 5 pointers per byte.
+constexpr std::uint64_t kFreeMemberships = 100'000;
+constexpr std::uint64_t kMembershipsPerByte = 2;
+constexpr std::uint64_t kFreeAttributes = 1'000'000;
+constexpr std::uint64_t kAttributesPerByte = 8;
+
 enum class Token { End, Id, EdgeOp, Open, Close, Separator };
 
 class Scanner {
@@ -20,6 +28,7 @@ public:
         : m_text(text) {}
 
     std::string_view id; ///< of the last Id
+    std::unordered_set<std::string_view> attributes; ///< distinct words before a "="
 
     Token next() {
         while (m_at < m_text.size()) {
@@ -31,6 +40,8 @@ public:
             if (c == '<')
                 return htmlId();
             ++m_at;
+            if (c == '=')
+                attributes.insert(id);
             if (c == '{' || c == '}')
                 return c == '{' ? Token::Open : Token::Close;
             if (c == ';' || c == ',')
@@ -40,11 +51,8 @@ public:
                 return Token::EdgeOp;
             }
             if (isWord(c)) {
-                const std::size_t start = m_at - 1;
-                while (m_at < m_text.size() && isWord(m_text[m_at]))
-                    ++m_at;
-                id = m_text.substr(start, m_at - start);
-                return Token::Id;
+                --m_at;
+                return wordId();
             }
         }
         return Token::End;
@@ -79,11 +87,21 @@ private:
                 quotedId();
             else if (m_text[m_at] == '<')
                 htmlId();
-            else
-                ++m_at;
+            else if (isWord(m_text[m_at]))
+                wordId();
+            else if (m_text[m_at++] == '=')
+                attributes.insert(id);
         }
         m_at = m_at < m_text.size() ? m_at + 1 : m_at;
         return true;
+    }
+
+    Token wordId() {
+        const std::size_t start = m_at;
+        while (m_at < m_text.size() && isWord(m_text[m_at]))
+            ++m_at;
+        id = m_text.substr(start, m_at - start);
+        return Token::Id;
     }
 
     Token quotedId() {
@@ -127,7 +145,13 @@ public:
             if (m_edges > kMaxEdges)
                 return fail(ErrorCode::TooLarge, "stands for more than " + std::to_string(kMaxEdges) + " edges", {},
                             path);
+            if (m_memberships > kFreeMemberships + kMembershipsPerByte * text.size())
+                return fail(ErrorCode::TooLarge, "has too many nodes in subgraphs in subgraphs", {}, path);
         }
+        if ((m_objects + m_edges) * scanner.attributes.size() > kFreeAttributes + kAttributesPerByte * text.size())
+            return fail(ErrorCode::TooLarge, "has too many attributes (" + std::to_string(scanner.attributes.size()) +
+                                                 ") for its nodes, edges and subgraphs",
+                        {}, path);
         return {};
     }
 
@@ -149,10 +173,10 @@ private:
             level.nameFollows = false;
             level.subgraph = id;
             const auto known = m_named.find(id); // "subgraph x" again means all its nodes
-            operand(known == m_named.end() ? 0 : known->second);
+            mention(known == m_named.end() ? 0 : known->second);
         } else if (token == Token::Id) {
             level.subgraph = {};
-            operand(1);
+            mention(1);
         } else if (token == Token::EdgeOp) {
             level.left = level.last;
             level.subgraph = {};
@@ -162,6 +186,7 @@ private:
         } else if (token == Token::Open) {
             const std::string_view name = level.subgraph;
             level.nameFollows = false;
+            ++m_objects;
             m_levels.emplace_back();
             m_levels.back().opened = name;
         } else if (token == Token::Close && m_levels.size() > 1) {
@@ -172,6 +197,13 @@ private:
             m_levels.back().subgraph = {};
             operand(inner.nodes);
         }
+    }
+
+    /// Nodes by name, which all subgraphs around them get.
+    void mention(std::uint64_t nodes) {
+        m_objects += nodes;
+        m_memberships += nodes * m_levels.size();
+        operand(nodes);
     }
 
     void operand(std::uint64_t nodes) {
@@ -187,6 +219,8 @@ private:
     std::vector<Level> m_levels;
     std::unordered_map<std::string_view, std::uint64_t> m_named;
     std::uint64_t m_edges = 0;
+    std::uint64_t m_memberships = 0; ///< of nodes in subgraphs and in the graph
+    std::uint64_t m_objects = 0;     ///< nodes and subgraphs, mentioned twice counted twice
 };
 
 } // namespace

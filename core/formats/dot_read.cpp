@@ -17,6 +17,12 @@ namespace pw::formats {
 
 namespace {
 
+// What default attributes and edges' `out` numbers may add up to: both let a few bytes stand for many.
+constexpr std::size_t kFreeAttributeBytes = 4U << 20;
+constexpr std::size_t kAttributeBytesPerByte = 32;
+constexpr std::size_t kFreeOutputs = 10'000;
+constexpr std::size_t kBytesPerOutput = 4;
+
 constexpr int kMaxClusterDepth = 64; ///< deeper clusters count as their ancestor, as the builder does with scopes
 
 struct GraphCloser {
@@ -113,10 +119,12 @@ std::optional<double> pipeDreamValue(std::string_view label, std::string_view ke
 
 class DotReader {
 public:
-    DotReader(Agraph_t* graph, const std::string& fallbackName, std::stop_token stop)
+    DotReader(Agraph_t* graph, const std::string& fallbackName, std::size_t fileBytes, std::stop_token stop)
         : m_graph(graph)
         , m_builder(nameOr(agnameof(graph), fallbackName), "dot")
-        , m_stop(std::move(stop)) {}
+        , m_stop(std::move(stop))
+        , m_spareAttributeBytes(kFreeAttributeBytes + kAttributeBytesPerByte * fileBytes)
+        , m_spareOutputs(kFreeOutputs + fileBytes / kBytesPerOutput) {}
 
     Result<GraphPtr> read() {
         for (Agnode_t* node = agfstnode(m_graph); node != nullptr; node = agnxtnode(m_graph, node)) {
@@ -221,6 +229,11 @@ private:
             PW_TRY(const double bytes, number());
             (key == "state_bytes" ? op.stateBytes : op.workspaceBytes) = toBytes(bytes);
         } else if (!isDrawing(key)) {
+            const std::size_t bytes = sizeof(op.attributes.front()) + key.size() + value.size();
+            if (bytes > m_spareAttributeBytes)
+                return fail(ErrorCode::TooLarge, "the attributes that all nodes get are too many",
+                            "node \"" + op.name + "\"");
+            m_spareAttributeBytes -= bytes;
             op.attributes.emplace_back(text::toValidUtf8(key), value);
         }
         return {};
@@ -253,8 +266,12 @@ private:
                 return fail(ErrorCode::Parse, "output number out of range",
                             "edge to \"" + m_builder.op(to).name + "\"");
             const auto index = static_cast<std::size_t>(output);
-            while (m_builder.outputCount(from) <= index)
+            for (; m_builder.outputCount(from) <= index; --m_spareOutputs) {
+                if (m_spareOutputs == 0)
+                    return fail(ErrorCode::TooLarge, "the edges' output numbers are too large for the number of edges",
+                                "edge to \"" + m_builder.op(to).name + "\"");
                 m_builder.addOutput(from);
+            }
             const TensorId tensor = m_builder.output(from, index);
             if (const auto bytes = leadingNumber(attributeOf(edge, "bytes")); bytes && *bytes >= 0.0) {
                 std::int64_t& size = m_builder.tensor(tensor).bytes;
@@ -314,6 +331,8 @@ private:
     GraphBuilder m_builder;
     std::stop_token m_stop;
     std::unordered_map<Agnode_t*, OpId> m_ids;
+    std::size_t m_spareAttributeBytes;
+    std::size_t m_spareOutputs;
 };
 
 /// cgraph's parser works on a text that ends with a zero byte.
@@ -335,7 +354,7 @@ Result<GraphPtr> importDot(const Source& source, const LoadOptions& options) {
         const std::string reason = collector.first();
         return fail(ErrorCode::Parse, "not valid DOT: " + (reason.empty() ? "there is no graph in it" : reason));
     }
-    return DotReader(graph.get(), source.baseName, options.stop).read();
+    return DotReader(graph.get(), source.baseName, content.size(), options.stop).read();
 }
 
 } // namespace pw::formats

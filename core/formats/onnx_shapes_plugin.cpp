@@ -12,23 +12,32 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <string>
 
 namespace {
 
+// Address space: what the library itself maps, and what inference takes per byte of a model without its weights.
+constexpr rlim_t kFreeMemory = rlim_t{512} << 20;
+constexpr rlim_t kMemoryPerByte = 64;
 constexpr rlim_t kMaxMemory = rlim_t{4} << 30;
 constexpr rlim_t kMaxCpuSeconds = 20; ///< if the parent is gone, nobody else ends a loop
 
-void limitResources() {
-    const auto limit = [](auto resource, rlim_t value) {
-        const rlimit both = {value, value};
-        (void)::setrlimit(resource, &both);
-    };
+void limit(auto resource, rlim_t value) {
+    const rlimit both = {value, value};
+    (void)::setrlimit(resource, &both);
+}
+
+void limitMemory([[maybe_unused]] rlim_t bytes) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // their shadow memory is larger than any limit
-    limit(RLIMIT_AS, kMaxMemory);
+    limit(RLIMIT_AS, bytes);
 #endif
+}
+
+void limitResources() {
+    limitMemory(kMaxMemory);
     limit(RLIMIT_CPU, kMaxCpuSeconds);
     limit(RLIMIT_CORE, 0);
 }
@@ -100,6 +109,7 @@ extern "C" __attribute__((visibility("default"))) int pwInferOnnxShapes() {
     std::string request;
     if (!readAll(request))
         return 2;
+    limitMemory(std::min<rlim_t>(kMaxMemory, kFreeMemory + kMemoryPerByte * request.size()));
     std::string answer;
     try {
         answer = infer(request);
