@@ -168,6 +168,49 @@ private Q_SLOTS:
         QVERIFY(loadError("digraph " + std::string(100000, '{')).code == ErrorCode::TooLarge);
     }
 
+    /// Other ways to make a small file stand for much: attributes that all nodes get, nodes in subgraphs in subgraphs,
+    /// high output numbers.
+    void multipliedContentIsRefused_data() {
+        QTest::addColumn<QString>("content");
+        QTest::addColumn<QString>("reason");
+        const auto list = [](int count, const char* pattern) {
+            QString text;
+            for (int i = 0; i < count; ++i)
+                text += QString(pattern).arg(i);
+            return text;
+        };
+        const QString nodes = list(20000, "n%1; ");
+        QTest::newRow("default attributes") << "digraph { node [" + list(1000, "k%1=1, ") + "]; " + nodes + "}"
+                                            << "too many attributes (1000)";
+        QTest::newRow("long default attributes")
+            << "digraph { node [a=\"" + QString(2000, 'x') + "\"]; " + nodes + "}" << "that all nodes get";
+        QTest::newRow("graph attributes") << "digraph { " + list(3000, "k%1=1; ") + list(20000, "{ n%1 } ") + "}"
+                                          << "too many attributes (3000)";
+        QTest::newRow("nested subgraphs")
+            << "digraph { " + QString("subgraph { ").repeated(400) + nodes + QString("} ").repeated(401)
+            << "subgraphs in subgraphs";
+        QTest::newRow("output numbers") << "digraph { " + list(1000, "n%1 -> x [out=65535]; ") + "}" << "output numbers";
+    }
+    void multipliedContentIsRefused() {
+        QFETCH(QString, content);
+        QFETCH(QString, reason);
+        const Error error = loadError(content.toStdString());
+        QVERIFY2(error.code == ErrorCode::TooLarge, error.toString().c_str());
+        QVERIFY2(error.message.find(reason.toStdString()) != std::string::npos, error.toString().c_str());
+    }
+
+    /// The same in the measure that programs use.
+    void usualMultiplesOpen() {
+        std::string content = "digraph { rankdir=LR; node [shape=box, team=a, zone=\"b\"]; edge [k=1, l=2, m=3];\n";
+        for (int depth = 0; depth < 12; ++depth)
+            content += "subgraph cluster_" + std::to_string(depth) + " { label=\"module\";\n";
+        for (int i = 0; i < 20000; ++i)
+            content += "layer_" + std::to_string(i) + " -> layer_" + std::to_string(i + 1) + " [out=1];\n";
+        const GraphPtr graph = load(content + std::string(13, '}'));
+        QCOMPARE(graph->opCount(), std::size_t(20001));
+        QCOMPARE(graph->tensors().size(), std::size_t(40001));
+    }
+
     void truncatedAnywhereAndBitFlips() {
         const std::string whole = "digraph \"g\" { node [type=X]; subgraph cluster_a { a [label=<b>, cost=3] } /* c */ "
                                   "a -> b:n [bytes=4] // d\n}\n";

@@ -181,6 +181,22 @@ private Q_SLOTS:
         QCOMPARE(placement->assignment.at("node2"), std::string("stage:1"));
     }
 
+    /// Each task costs something else on each speed.
+    void dagBenchWithTooManySpeeds() {
+        std::string tasks;
+        std::string nodes;
+        for (int i = 0; i < 2000; ++i) {
+            tasks += (i == 0 ? "" : ", ") + ("{\"name\": \"t" + std::to_string(i)) + "\", \"cost\": 1}";
+            nodes += (i == 0 ? "" : ", ") + ("{\"name\": \"n" + std::to_string(i)) +
+                     "\", \"speed\": " + std::to_string(i + 1) + "}";
+        }
+        const auto graph = formats::loadGraph(m_folder.write(
+            "speeds.json", "{\"name\": \"x\", \"task_graph\": {\"tasks\": [" + tasks +
+                               "], \"dependencies\": []}, \"network\": {\"nodes\": [" + nodes + "], \"edges\": []}}"));
+        QVERIFY(!graph);
+        QVERIFY2(graph.error().code == ErrorCode::TooLarge, graph.error().toString().c_str());
+    }
+
     void dagBench() {
         const std::string path = m_folder.write("d.json", test::kDagBench);
         const GraphPtr graph = load(path);
