@@ -20,6 +20,7 @@ namespace {
 QString messageOf(const QString& target) {
     static const QMap<QString, QString> kMessages = {
         {"onnx", "pw_onnx.proto pw.onnx.ModelProto"},
+        {"onnx_devices", "pw_onnx.proto pw.onnx.ModelProto"},
         {"tf_graph_def", "pw_tensorflow.proto pw.tensorflow.GraphDef"},
         {"tf_meta_graph", "pw_tensorflow.proto pw.tensorflow.MetaGraphDef"},
         {"tf_saved_model", "pw_tensorflow.proto pw.tensorflow.SavedModel"},

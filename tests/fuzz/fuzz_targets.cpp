@@ -10,6 +10,7 @@
 #include "core/formats/zip_directory.h"
 #include "core/graph/graph_builder.h"
 #include "core/graph/graph_stats.h"
+#include "tests/formats/temp_file.h"
 
 #include <functional>
 #include <iterator>
@@ -87,6 +88,20 @@ Status readTfEdits(const std::string& path) {
         }
     }
     return any;
+}
+
+/// Puts devices into an ONNX file.
+Status writeOnnxDevices(const std::string& path) {
+    static const TempFolder kFolder;
+    static const std::string kCopy = kFolder.path("copy.onnx");
+    PW_TRY(const GraphPtr graph, formats::loadGraph(path));
+    formats::DeviceNames names(graph->opCount());
+    for (std::size_t i = 0; i < names.size(); ++i)
+        names[i] = i % 3 == 0 ? "" : "gpu:" + std::to_string(i % 3);
+    PW_CHECK(formats::exportOnnx(*graph, {kCopy, names, path}));
+    if (const auto again = formats::loadGraph(kCopy); !again || (*again)->opCount() != graph->opCount())
+        throw std::logic_error("the copy with devices is another graph");
+    return {};
 }
 
 /// Ops "a" and "b", which the seeds of side files name.
@@ -168,6 +183,7 @@ const Target kTargets[] = {
     {"torchscript", readTorchScript}, // importTorchScript
     {"torchscript_answer", readTorchScriptAnswer},
     {"tf_edits", readTfEdits},
+    {"onnx_devices", writeOnnxDevices},
     {"any_graph", readAnyGraph},
     {"placement", readPlacement}, // loadPlacement
     {"devices", readDevices},     // loadDeviceSet, loadDevicesOfGraph
