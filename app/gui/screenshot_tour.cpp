@@ -206,6 +206,12 @@ void ScreenshotTour::addColors() {
         w->resize(kSmall);
         (*w->actions())[ui::ActionId::ResetLayout]->trigger();
     }, calm);
+    add(QStringLiteral("back"), [w] {
+        const GraphPtr graph = w->document()->graph();
+        for (const ScopeId scope : graph->scope(ScopeId(0)).children)
+            w->graphPage()->view()->openScope(scope.value());
+    }, calm);
+    add(QStringLiteral("back"), [w] { w->graphPage()->view()->zoomToFit(); }, calm);
 }
 
 /// A file of which not everything is known: unknown costs, devices of its own, nothing placed.

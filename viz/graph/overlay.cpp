@@ -56,14 +56,15 @@ void Legend::addDevices(const Visuals& visuals, const QStringList& names) {
     for (std::size_t d = 0; d < visuals.deviceCount(); ++d) {
         if (counts[d] == 0)
             continue;
-        QString text = countText(counts[d], "op", "ops");
+        const QString count = countText(counts[d], "op", "ops");
+        QString text = count;
         if (static_cast<qsizetype>(d) < names.size() && !names[static_cast<qsizetype>(d)].isEmpty())
-            text = names[static_cast<qsizetype>(d)] + QStringLiteral(", ") + text;
-        m_items.push_back({Item::Kind::Device, text, DeviceId(d), {}, 1});
+            text = names[static_cast<qsizetype>(d)] + QStringLiteral(", ") + count;
+        m_items.push_back({Item::Kind::Device, text, DeviceId(d), {}, 1, count});
     }
     if (counts.back() > 0) {
         const QString text = countText(counts.back(), "op", "ops") + QStringLiteral(" not placed");
-        m_items.push_back({Item::Kind::Device, text, DeviceId(), {}, 1});
+        m_items.push_back({Item::Kind::Device, text, DeviceId(), {}, 1, text});
     }
 }
 
@@ -94,8 +95,25 @@ void Legend::addScale(const Visuals& visuals) {
                            {}, m_painter.theme().panel, 1});
 }
 
-double Legend::widthOf(const Item& item) const {
-    const double text = std::ceil(m_metrics.horizontalAdvance(item.text));
+QString Legend::textOf(const Item& item, Words words) {
+    if (item.kind != Item::Kind::Device || words == Words::NameAndCount)
+        return item.text;
+    return words == Words::Count ? item.count : QString();
+}
+
+Legend::Words Legend::wordsWithin(double maxWidth) const {
+    for (const Words words : {Words::NameAndCount, Words::Count}) {
+        double width = 2 * kPad - 12;
+        for (const Item& item : m_items)
+            width += item.kind == Item::Kind::Device ? widthOf(item, words) : 0.0;
+        if (width <= maxWidth)
+            return words;
+    }
+    return Words::None;
+}
+
+double Legend::widthOf(const Item& item, Words words) const {
+    const double text = std::ceil(m_metrics.horizontalAdvance(textOf(item, words)));
     switch (item.kind) {
     case Item::Kind::Device:
     case Item::Kind::Swatch:
@@ -111,17 +129,18 @@ double Legend::widthOf(const Item& item) const {
 double Legend::width() const {
     double width = 2 * kPad - 12;
     for (const Item& item : m_items)
-        width += widthOf(item);
+        width += widthOf(item, Words::NameAndCount);
     return m_items.empty() ? 0 : width;
 }
 
 QRectF Legend::paint(QPainter& painter, const QPointF& topLeft, double maxWidth) const {
+    const Words words = wordsWithin(maxWidth);
     std::size_t count = 0;
     double inner = 2 * kPad - 12;
-    while (count < m_items.size() && inner + widthOf(m_items[count]) <= maxWidth)
-        inner += widthOf(m_items[count++]);
+    while (count < m_items.size() && inner + widthOf(m_items[count], words) <= maxWidth)
+        inner += widthOf(m_items[count++], words);
     while (count > 0 && m_items[count - 1].kind == Item::Kind::Separator)
-        inner -= widthOf(m_items[--count]);
+        inner -= widthOf(m_items[--count], words);
     if (count == 0)
         return {};
     const Theme& theme = m_painter.theme();
@@ -133,14 +152,14 @@ QRectF Legend::paint(QPainter& painter, const QPointF& topLeft, double maxWidth)
     painter.setFont(m_painter.smallFont());
     double x = frame.left() + kPad;
     for (std::size_t i = 0; i < count; ++i) {
-        const double width = widthOf(m_items[i]);
-        paintItem(painter, m_items[i], QRectF(x, frame.top(), width, frame.height()));
+        const double width = widthOf(m_items[i], words);
+        paintItem(painter, m_items[i], textOf(m_items[i], words), QRectF(x, frame.top(), width, frame.height()));
         x += width;
     }
     return frame;
 }
 
-void Legend::paintItem(QPainter& painter, const Item& item, const QRectF& place) const {
+void Legend::paintItem(QPainter& painter, const Item& item, const QString& text, const QRectF& place) const {
     const Theme& theme = m_painter.theme();
     const double x = place.left();
     const double middle = place.center().y();
@@ -187,7 +206,7 @@ void Legend::paintItem(QPainter& painter, const Item& item, const QRectF& place)
     }
     painter.setPen(theme.text);
     painter.setFont(m_painter.smallFont());
-    painter.drawText(QRectF(textX, place.top(), place.right() - textX, place.height()), Qt::AlignLeft | Qt::AlignVCenter, item.text);
+    painter.drawText(QRectF(textX, place.top(), place.right() - textX, place.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
 }
 
 Viewport Minimap::viewport(const Scene& scene, const QSizeF& size) {

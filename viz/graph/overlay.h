@@ -12,7 +12,8 @@ public:
     Legend(ScenePainter& painter, const Visuals& visuals, std::size_t hiddenOps, const QStringList& deviceNames = {});
     double height() const { return 26; }
     double width() const;
-    /// At most `maxWidth` wide; what does not fit is left out, devices first shown.
+    /// At most `maxWidth` wide. Where the devices do not fit, all of them lose their names, then their counts; what still does
+    /// not fit is left out from the end.
     QRectF paint(QPainter& painter, const QPointF& topLeft, double maxWidth) const;
 
 private:
@@ -23,11 +24,16 @@ private:
         DeviceId device;
         QColor color;
         double lineWidth = 1;
+        QString count = {}; ///< of a device: the end of its text
     };
-    double widthOf(const Item& item) const;
+    /// What devices are described with, from the longest.
+    enum class Words { NameAndCount, Count, None };
+    static QString textOf(const Item& item, Words words);
+    double widthOf(const Item& item, Words words) const;
+    Words wordsWithin(double maxWidth) const;
     void addDevices(const Visuals& visuals, const QStringList& names);
     void addScale(const Visuals& visuals);
-    void paintItem(QPainter& painter, const Item& item, const QRectF& place) const;
+    void paintItem(QPainter& painter, const Item& item, const QString& text, const QRectF& place) const;
 
     ScenePainter& m_painter;
     QFontMetricsF m_metrics;
