@@ -61,7 +61,7 @@ void addCompareCommand(CLI::App& app, Cli& cli) {
     command->add_option("graphs", options->graphs, "model files or zoo names")->required();
     options->graph.addOptionsTo(command);
     options->problem.addTo(command, true);
-    command->add_option("--methods,-m", options->methods, "comma-separated: single,metis,local_search")->required();
+    command->add_option("--methods,-m", options->methods, "comma-separated, as in single,metis; there are: " + methodNames(cli))->required();
     command->add_option("--budget-evals", options->budgetEvaluations, "simulations per run at most; 0 = each method's default")
         ->check(nonNegative());
     command->add_option("--budget-seconds", options->budgetSeconds, "wall time per run at most; 0 = no limit")

@@ -32,13 +32,18 @@ Result<DeviceSet> devicesFor(const ConvertOptions& options, const formats::Place
     return DeviceSet::create("placement", std::move(devices), {});
 }
 
+/// The file that ONNX and TensorFlow outputs are copied from; none for workloads of the zoo.
+std::string sourceFile(const ConvertOptions& options) {
+    return options.graph.spec.starts_with("zoo:") ? std::string() : options.graph.spec;
+}
+
 /// Writes the graph with the placement's devices, or the placement alone where the ending stands for one.
 Status writePlaced(const ConvertOptions& options, const OpGraph& graph, std::vector<Warning>& warnings) {
     PW_TRY(const auto file, openPlacement(options.placement, graph, options.graph.spec));
     PW_TRY(const DeviceSet devices, devicesFor(options, file));
     PW_TRY(const auto placement, applyPlacementFile(file, options.placement, graph, devices, warnings));
     if (!formats::isPlacementPath(options.output))
-        return formats::saveGraph(graph, options.output, {placement, &devices, options.graph.spec});
+        return formats::saveGraph(graph, options.output, {placement, &devices, sourceFile(options)});
     return formats::savePlacement(formats::makePlacementFile(graph, devices, placement, file.method, file.seed), options.output,
                                   &graph);
 }
@@ -50,7 +55,7 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
         return fail(ErrorCode::Invalid, "an output of this kind is a placement: name one with --placement", {}, options.output);
     std::vector<Warning> warnings = graph->warnings();
     if (options.placement.empty()) {
-        PW_CHECK(formats::saveGraph(*graph, options.output, {{}, nullptr, options.graph.spec}));
+        PW_CHECK(formats::saveGraph(*graph, options.output, {{}, nullptr, sourceFile(options)}));
     } else {
         PW_CHECK(writePlaced(options, *graph, warnings));
     }
@@ -77,9 +82,9 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
 
 void addConvertCommand(CLI::App& app, Cli& cli) {
     auto options = std::make_shared<ConvertOptions>();
-    CLI::App* command = app.add_subcommand("convert", "Write a model in another format (.graph.json, .dot, .graphml), or ONNX and TensorFlow files with devices put in");
+    CLI::App* command = app.add_subcommand("convert", "Write a model in another format, or ONNX and TensorFlow files with devices put in");
     options->graph.addTo(command);
-    command->add_option("output", options->output, "file to write; its ending chooses the format")->required();
+    command->add_option("output", options->output, "file to write; its ending chooses the format: .graph.json, .json, .dot, .gv, .graphml; from a file of the same format .onnx, .pb, .pbtxt, .meta")->required();
     command->add_option("--placement,-p", options->placement, "write this placement's devices into the ops, or (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json) the placement alone; "
                         "'file': the devices in the graph's own file");
     command->add_option("--devices,-d", options->devices, "device set of the placement; default: the names in its file");

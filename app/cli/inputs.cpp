@@ -291,10 +291,14 @@ Result<std::map<std::string, std::string>> parseSettings(const std::vector<std::
     return settings;
 }
 
+std::string methodNames(const Cli& cli) {
+    return joined(cli.placers.names());
+}
+
 Result<const Placer*> findPlacer(const Cli& cli, const std::string& method) {
     if (const Placer* placer = cli.placers.find(method))
         return placer;
-    return fail(ErrorCode::Invalid, "no method '" + method + "'; there are: " + joined(cli.placers.names()), "--method");
+    return fail(ErrorCode::Invalid, "no method '" + method + "'; there are: " + methodNames(cli), "--method");
 }
 
 Json placeResultJson(const PlacementProblem& problem, const std::string& method, const PlaceResult& result) {

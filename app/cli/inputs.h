@@ -65,6 +65,8 @@ Result<DeviceSet> localDevices();
 Result<std::map<std::string, std::string>> parseSettings(const std::vector<std::string>& pairs);
 
 /// "method" checked against the registry; the error lists what there is.
+/// The placers that --method takes, for help and messages.
+std::string methodNames(const Cli& cli);
 Result<const Placer*> findPlacer(const Cli& cli, const std::string& method);
 
 /// The description of a place result that `place` and `infer` print.

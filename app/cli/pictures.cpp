@@ -31,16 +31,19 @@ Result<viz::ColorBy> colorByName(const std::string& name) {
         return viz::ColorBy::Cost;
     if (name == "memory")
         return viz::ColorBy::Memory;
+    if (name == "time")
+        return viz::ColorBy::Time;
     if (name == "phase")
         return viz::ColorBy::Phase;
-    return fail(ErrorCode::Invalid, "no colouring '" + name + "'; there are: device, cost, memory, phase", "--by");
+    return fail(ErrorCode::Invalid, "no colouring '" + name + "'; there are: device, cost, memory, time, phase", "--by");
 }
 
-std::vector<double> firstDeviceCosts(const OpGraph& graph, const DeviceSet& devices) {
+/// What every op takes where it is placed; without a placement, on the first device.
+std::vector<double> opCosts(const OpGraph& graph, const DeviceSet& devices, const OpPlacement* placement) {
     const CostTable table = computeCosts(graph, devices);
     std::vector<double> costs(graph.opCount());
     for (std::size_t i = 0; i < costs.size(); ++i)
-        costs[i] = table.at(OpId(i), DeviceId(0));
+        costs[i] = table.at(OpId(i), placement != nullptr ? (*placement)[i] : DeviceId(0));
     return costs;
 }
 
@@ -59,7 +62,7 @@ Status renderPicture(const GraphPtr& graph, const DeviceSet* devices, const OpPl
         for (const Device& device : devices->devices())
             render.deviceNames.push_back(QString::fromStdString(device.name));
     }
-    return viz::renderGraph(graph, placement, firstDeviceCosts(*graph, costDevices), render, QString::fromStdString(file));
+    return viz::renderGraph(graph, placement, opCosts(*graph, costDevices, render.colorBy == viz::ColorBy::Time ? placement : nullptr), render, QString::fromStdString(file));
 }
 
 Status renderRewardCurve(const std::vector<Curve>& curves, const std::vector<std::pair<std::string, double>>& references,

@@ -41,7 +41,7 @@ void addPlaceCommand(CLI::App& app, Cli& cli) {
     CLI::App* command = app.add_subcommand("place", "Find a placement with one method");
     options->graph.addTo(command);
     options->problem.addTo(command, true);
-    command->add_option("--method,-m", options->method, "single, random, round_robin, contiguous, metis, local_search, placeto")
+    command->add_option("--method,-m", options->method, methodNames(cli))
         ->required();
     command->add_option("--budget-evals", options->place.maxEvaluations, "simulations at most; 0 = the method's own default")
         ->check(nonNegative());

@@ -40,6 +40,8 @@ Result<int> runRender(const Cli& cli, RenderCommandOptions options) {
         options.picture.width < 64 || options.picture.height < 64 || options.picture.width > 20000 ||
         options.picture.height > 20000)
         return fail(ErrorCode::Invalid, "expected WIDTHxHEIGHT between 64 and 20000 pixels, got '" + options.size + "'", "--size");
+    if (options.picture.colorBy == "time" && (options.placement.empty() || options.devices.empty()))
+        return fail(ErrorCode::Invalid, "time depends on where an op runs: name --placement and --devices", "--by");
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
     if (options.placement.empty()) {
         PW_CHECK(renderPicture(graph, nullptr, nullptr, options.picture, options.output));
@@ -66,7 +68,7 @@ void addRenderCommand(CLI::App& app, Cli& cli) {
     options->graph.addTo(command);
     command->add_option("--placement,-p", options->placement, "placement that gives the colours; 'file': the devices in the graph's own file");
     command->add_option("--devices,-d", options->devices, "its device set; default: the names in its file");
-    command->add_option("--by", options->picture.colorBy, "colour by device, cost, memory or phase")->capture_default_str();
+    command->add_option("--by", options->picture.colorBy, "colour by device, cost, memory, time (on its device; needs --placement and --devices) or phase")->capture_default_str();
     command->add_option("--depth", options->picture.depth, "scope levels to open")->check(CLI::Range(0, 64))->capture_default_str();
     command->add_option("--size", options->size, "picture size in pixels")->capture_default_str();
     command->add_option("--title", options->picture.title, "text above the picture; default: the graph's name");

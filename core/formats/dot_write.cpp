@@ -62,8 +62,9 @@ private:
         if (op.phase != Phase::Forward)
             add("phase", phaseName(op.phase));
         for (const auto& cost : op.costs) {
+            // why quoted: a bare number of DOT has no exponent
             const std::string key = cost.kind.empty() ? "cost_us" : "cost_us_" + cost.kind;
-            m_out += ", " + quotedId(key) + "=" + text::number(cost.us);
+            m_out += ", " + quotedId(key) + "=" + quotedId(text::number(cost.us));
         }
         if (op.flops >= 0.0)
             m_out += ", flops=" + quotedId(text::number(op.flops));

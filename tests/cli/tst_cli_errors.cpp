@@ -59,6 +59,8 @@ void TstCliErrors::badInput_data() {
     row("workload out of range", {"info", "zoo:rnnlm?layers=-1"}, "layers");
     row("unwritable output", {"zoo", "emit", "chain", "-o", "no/such/folder/c.graph.json"}, "no/such/folder");
     row("unknown ending", {"convert", "w1.graph.json", "w1.xyz"}, "w1.xyz");
+    row("ONNX of a workload", {"convert", "zoo:chain", "chain.onnx"}, "chain.onnx: ONNX models are written by putting devices into");
+    row("time without a placement", {"render", "w1.graph.json", "--by", "time", "-o", "g.png"}, "--placement and --devices");
     row("not a project", {"runs", "list", "--project", "text.txt"}, "text.txt");
     row("no project", {"runs", "list"}, "--project");
     row("no project", {"runs", "show", "7", "--project", "fresh.placewright"}, "fresh.placewright");

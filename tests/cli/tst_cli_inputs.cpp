@@ -157,6 +157,32 @@ private Q_SLOTS:
         QCOMPARE(run("runs note 1 text --project p.placewright").exitCode, 2);
     }
 
+    void helpNamesWhatThereIs() {
+        const QByteArray place = run("place --help").out;
+        QVERIFY2(place.contains("expert") && place.contains("local_search"), place.constData());
+        QVERIFY(run("compare --help").out.contains("expert"));
+        const QByteArray convert = run("convert --help").out;
+        for (const char* ending : {".graph.json", ".dot", ".gv", ".graphml", ".onnx", ".pb", ".pbtxt", ".meta"})
+            QVERIFY2(convert.contains(ending), ending);
+    }
+
+    void tinyCostsThroughDot() {
+        m_folder.write(QStringLiteral("tiny.graph.json"), R"({"format": "placewright-graph", "version": 1, "name": "t",
+            "ops": [{"name": "a", "type": "Relu", "cost_us": 6.444025536378226e-05, "outputs": [{"bytes": 4}]}]})");
+        QCOMPARE(run("convert tiny.graph.json tiny.dot").exitCode, 0);
+        const CliRun back = run("convert tiny.dot back.graph.json");
+        QVERIFY2(back.exitCode == 0, back.err.constData());
+        QFile file(m_folder.path(QStringLiteral("back.graph.json")));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QVERIFY(file.readAll().contains("6.444025536378226e-05"));
+    }
+
+    void timeColours() {
+        const CliRun time = run("render w1.graph.json --by time -p w1.csv -d three.devices.json -o time.png");
+        QVERIFY2(time.exitCode == 0, time.err.constData());
+        QVERIFY(QFileInfo(m_folder.path(QStringLiteral("time.png"))).size() > 1000);
+    }
+
     void ctrlCIsFelt_data() {
         QTest::addColumn<QString>("line");
         QTest::newRow("simulate") << QStringLiteral(
