@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 /// Workloads of "Efficient Algorithms for Device Placement of DNN Graph Operators" (msr-fiddle/dnn-partitioning).
 namespace pw::formats {
@@ -20,19 +19,15 @@ constexpr double kMaxEdgeBytes = 1.0e15; ///< sums over many tensors must stay w
 /// The CPU cores share their memory, a transfer between them is as good as free.
 constexpr double kCpuSpeedup = 1.0e6;
 
-double roundingError(double cost, double rate) {
-    return cost > 0.0 ? std::abs(std::round(cost * rate) / rate - cost) / cost : 0.0;
-}
-
 /// Bytes per unit of time of the link between an accelerator and the CPU. The file gives the times that transfers take
-/// and sometimes their sizes: the rate is the one that most edges agree on. Then it grows until a whole number of bytes
-/// stands for every cost to better than 1e-7.
+/// and sometimes their sizes: the rate is the one that most edges agree on, so that tensors have their real sizes. It
+/// grows only where rounding to whole bytes would be felt: until it is below 1e-7 of the dearest cost.
 class LinkRate {
 public:
     void add(double cost, double size) {
         if (!(cost > 0.0))
             return;
-        m_costs.insert(cost);
+        m_dearest = std::max(m_dearest, cost);
         const double rate = size / cost;
         if (!(rate >= 1.0 && rate < 1.0e15))
             return;
@@ -50,17 +45,11 @@ public:
                 rate = vote.rate;
             }
         }
-        const double dearest = m_costs.empty() ? 0.0 : *m_costs.rbegin();
-        while (dearest * rate > kMaxEdgeBytes)
+        while (m_dearest * rate > kMaxEdgeBytes)
             rate /= 10.0;
-        while (!isExact(rate) && dearest * rate * 10.0 <= kMaxEdgeBytes)
+        while (m_dearest > 0.0 && 0.5 > 1.0e-7 * m_dearest * rate)
             rate *= 10.0;
         return rate;
-    }
-
-    bool isExact(double rate) const {
-        return std::all_of(m_costs.begin(), m_costs.end(),
-                           [&](double cost) { return roundingError(cost, rate) <= 1.0e-7; });
     }
 
 private:
@@ -69,7 +58,7 @@ private:
         std::size_t count = 0;
     };
 
-    std::set<double> m_costs;
+    double m_dearest = 0.0;
     std::map<float, Vote> m_votes; ///< by the rate without its last digits
 };
 
@@ -111,9 +100,6 @@ public:
         }
         PW_TRY(const LinkRate rate, linkRateOf(document));
         PW_CHECK(addEdges(document, rate.perUnit()));
-        if (!rate.isExact(rate.perUnit()))
-            m_builder.addWarning("rounding", "",
-                                 "the edges' costs differ so much that the smallest are rounded to whole bytes");
         m_builder.addWarning("unit", "", "the file names no unit of time; its times are taken as milliseconds");
         return std::move(m_builder).build();
     }
