@@ -228,10 +228,13 @@ void splitInto(RuleContext& c, std::size_t input, std::optional<std::int64_t> ax
         if (data == nullptr)
             continue;
         Dims dims = at ? *data : Dims(data->size(), -1);
-        if (at && sizes != nullptr)
-            dims[*at] = output < sizes->size() ? asDim((*sizes)[output]) : -1;
-        else if (at)
-            dims[*at] = c.node().op() == "SplitV" || dims[*at] < 0 ? -1 : dims[*at] / count;
+        if (at) {
+            std::int64_t& dim = dims[at.value()];
+            if (sizes != nullptr)
+                dim = output < sizes->size() ? asDim((*sizes)[output]) : -1;
+            else
+                dim = c.node().op() == "SplitV" || dim < 0 ? -1 : dim / count;
+        }
         c.setOutput(output, c.dtype(input), std::move(dims));
     }
 }
