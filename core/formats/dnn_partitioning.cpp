@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 /// Workloads of "Efficient Algorithms for Device Placement of DNN Graph Operators" (msr-fiddle/dnn-partitioning).
 namespace pw::formats {
@@ -27,7 +28,7 @@ public:
     void add(double cost, double size) {
         if (!(cost > 0.0))
             return;
-        m_dearest = std::max(m_dearest, cost);
+        m_costs.insert(cost);
         const double rate = size / cost;
         if (!(rate >= 1.0 && rate < 1.0e15))
             return;
@@ -45,11 +46,19 @@ public:
                 rate = vote.rate;
             }
         }
-        while (m_dearest * rate > kMaxEdgeBytes)
+        const double dearest = m_costs.empty() ? 0.0 : *m_costs.rbegin();
+        while (dearest * rate > kMaxEdgeBytes)
             rate /= 10.0;
-        while (m_dearest > 0.0 && 0.5 > 1.0e-7 * m_dearest * rate)
+        while (!isExact(rate, 1.0e-7 * dearest) && dearest * rate * 10.0 <= kMaxEdgeBytes)
             rate *= 10.0;
         return rate;
+    }
+
+    /// Always so once the dearest cost stands for 5e6 bytes.
+    bool isExact(double rate, double tolerance) const {
+        return std::all_of(m_costs.begin(), m_costs.end(), [&](double cost) {
+            return std::abs(std::round(cost * rate) / rate - cost) <= tolerance;
+        });
     }
 
 private:
@@ -58,7 +67,7 @@ private:
         std::size_t count = 0;
     };
 
-    double m_dearest = 0.0;
+    std::set<double> m_costs;
     std::map<float, Vote> m_votes; ///< by the rate without its last digits
 };
 
