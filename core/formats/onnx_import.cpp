@@ -5,9 +5,9 @@
 #include "core/formats/onnx_graph_importer.h"
 #include "core/formats/onnx_strip.h"
 #include "core/formats/onnx_worker_client.h"
+#include "core/formats/proto_text.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -212,21 +212,6 @@ Result<GraphPtr> importModel(onnx::ModelProto& model, const Source& source, cons
     const std::string& name = model.graph().name().empty() ? source.baseName : model.graph().name();
     return importOnnxGraph(context, model.graph(), name, std::move(warnings));
 }
-
-/// Keeps the first error of the text parser.
-class FirstError : public google::protobuf::io::ErrorCollector {
-public:
-    void AddError(int line, int column, const std::string& message) override {
-        if (!text.empty())
-            return;
-        text = message;
-        where = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1);
-    }
-    void AddWarning(int, int, const std::string&) override {}
-
-    std::string text;
-    std::string where;
-};
 
 } // namespace
 

@@ -1,8 +1,8 @@
 #include "core/formats/tf_text.h"
 
 #include "core/base/text.h"
+#include "core/formats/proto_text.h"
 
-#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
@@ -18,21 +18,6 @@ constexpr int kMaxNesting = 100;
 /// per message; the free ones are for small files.
 constexpr std::size_t kBytesPerMessage = 12;
 constexpr std::size_t kFreeMessages = 100'000;
-
-/// Keeps the first error of the parser.
-class FirstError : public google::protobuf::io::ErrorCollector {
-public:
-    void AddError(int line, int column, const std::string& message) override {
-        if (!text.empty())
-            return;
-        text = message;
-        where = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1);
-    }
-    void AddWarning(int, int, const std::string&) override {}
-
-    std::string text;
-    std::string where;
-};
 
 Status checkNesting(std::string_view content) {
     std::size_t messages = 0;
