@@ -77,8 +77,19 @@ TensorId CellNet::build() {
 
 } // namespace
 
-TensorId buildCellNet(Net& net, const CellNetShape& shape) {
-    return CellNet(net, shape).build();
+Result<GraphPtr> makeCellNet(OptionReader& options, const NetOptions& net, CellNetShape shape) {
+    const Optimizer optimizer = options.optimizer();
+    shape.auxiliary = options.flag("aux");
+    shape.style.dropPath = options.flag("drop_path");
+    options.seed(); // checked; nothing here is random
+    PW_CHECK(options.status());
+
+    Net network(options.graphName(), net);
+    const Net::Expert trunk(network, {-1, 0});
+    const TensorId result = CellNet(network, shape).build();
+    if (net.training)
+        trainOn(network, result, {optimizer, true});
+    return std::move(network).finish();
 }
 
 } // namespace pw::zoo

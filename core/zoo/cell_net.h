@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/zoo/cells.h"
+#include "core/zoo/options.h"
 
 namespace pw::zoo {
 
@@ -24,7 +25,8 @@ struct CellNetShape {
     Cell reduction;
 };
 
-/// Loss or probabilities. The op names are those of slim.
-TensorId buildCellNet(Net& net, const CellNetShape& shape);
+/// Reads what these nets have in common ("optimizer", "aux", "drop_path") and emits the whole graph. The op names are
+/// those of slim.
+Result<GraphPtr> makeCellNet(OptionReader& options, const NetOptions& net, CellNetShape shape);
 
 } // namespace pw::zoo

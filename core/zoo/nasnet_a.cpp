@@ -1,5 +1,4 @@
 #include "core/zoo/cell_net.h"
-#include "core/zoo/options.h"
 
 namespace pw::zoo {
 
@@ -73,18 +72,7 @@ Result<GraphPtr> buildNasnetA(OptionReader& options) {
     const NetOptions net = readNetOptions(options);
     CellNetShape shape = shapeOf(options.choice("config", {"large", "mobile", "cifar"}));
     shape.batch = options.integer("batch", 1, 65536);
-    const Optimizer optimizer = options.optimizer();
-    shape.auxiliary = options.flag("aux");
-    shape.style.dropPath = options.flag("drop_path");
-    options.seed(); // checked; nothing here is random
-    PW_CHECK(options.status());
-
-    Net network(options.graphName(), net);
-    const Net::Expert trunk(network, {-1, 0});
-    const TensorId result = buildCellNet(network, shape);
-    if (net.training)
-        trainOn(network, result, {optimizer, true});
-    return std::move(network).finish();
+    return makeCellNet(options, net, std::move(shape));
 }
 
 } // namespace pw::zoo
