@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 
 namespace pw::cli {
@@ -78,13 +79,34 @@ Result<int> runConvert(const Cli& cli, const ConvertOptions& options) {
     return kDone;
 }
 
+/// The endings of the graph formats that can be written, with or without an original.
+std::string endings(bool needsSource) {
+    std::vector<std::string> known;
+    for (const formats::FormatInfo& format : formats::knownFormats()) {
+        if (format.kind != formats::FileKind::Graph || !format.canWrite || format.needsSource != needsSource)
+            continue;
+        for (const std::string& ending : format.endings) {
+            if (std::find(known.begin(), known.end(), ending) == known.end())
+                known.push_back(ending);
+        }
+    }
+    std::string list;
+    for (const std::string& ending : known)
+        list += (list.empty() ? "" : ", ") + ending;
+    return list;
+}
+
+std::string outputHelp() {
+    return "file to write; its ending chooses the format: " + endings(false) + "; from a file of the same format " + endings(true);
+}
+
 } // namespace
 
 void addConvertCommand(CLI::App& app, Cli& cli) {
     auto options = std::make_shared<ConvertOptions>();
     CLI::App* command = app.add_subcommand("convert", "Write a model in another format, or ONNX and TensorFlow files with devices put in");
     options->graph.addTo(command);
-    command->add_option("output", options->output, "file to write; its ending chooses the format: .graph.json, .json, .dot, .gv, .graphml; from a file of the same format .onnx, .pb, .pbtxt, .meta")->required();
+    command->add_option("output", options->output, outputHelp())->required();
     command->add_option("--placement,-p", options->placement, "write this placement's devices into the ops, or (.placement.json, .csv, .tf.csv, .device_map.json, .ort.json) the placement alone; "
                         "'file': the devices in the graph's own file");
     command->add_option("--devices,-d", options->devices, "device set of the placement; default: the names in its file");
