@@ -18,13 +18,11 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDropEvent>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QMimeData>
 #include <QProcess>
 #include <QProgressBar>
 #include <QPushButton>
@@ -518,13 +516,7 @@ void TstUiOpen::aDroppedProfileMakesAMeasuredGraph() {
     QVERIFY(fixture.place("contiguous"));
     const OpPlacement placed = *fixture.document().currentPlacement()->ops;
     const QString file = fixture.write(QStringLiteral("run.csv"), "op,us\nlayer0/head,7.5\nlayer0/left,250\nnobody/knows,1000\n");
-    QMimeData mime;
-    mime.setUrls({QUrl::fromLocalFile(file)});
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&fixture.window(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&fixture.window(), &drop);
+    QVERIFY(fixture.drop(file));
     QTRY_VERIFY2(fixture.document().graphs().size() == 2U, qPrintable(fixture.window().messageBar()->text()));
     QTRY_VERIFY(fixture.document().schedule());
     const GraphEntry* entry = fixture.document().currentGraph();

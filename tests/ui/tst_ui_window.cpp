@@ -12,8 +12,6 @@
 
 #include <QAction>
 #include <QComboBox>
-#include <QDragEnterEvent>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QtTest>
 
@@ -154,13 +152,7 @@ void TstUiWindow::droppedFilesOpen() {
     test::UiFixture fixture;
     QVERIFY(fixture.open());
     const QString file = fixture.write(QStringLiteral("d.dot"), "digraph d { a -> b -> c; }");
-    QMimeData mime;
-    mime.setUrls({QUrl::fromLocalFile(file)});
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&fixture.window(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(&fixture.window(), &drop);
+    QVERIFY(fixture.drop(file));
     QTRY_VERIFY(fixture.document().graph());
     QCOMPARE(fixture.document().graph()->opCount(), 3U);
 }

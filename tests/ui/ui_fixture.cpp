@@ -3,7 +3,9 @@
 #include "core/base/clock.h"
 #include "core/graph/graph_builder.h"
 
+#include <QDragEnterEvent>
 #include <QFile>
+#include <QMimeData>
 #include <QtTest>
 
 namespace pw::test {
@@ -140,6 +142,16 @@ bool UiFixture::show(const GraphPtr& graph) {
     document().setCurrentGraph(id);
     m_window->project()->storeGraph(*document().findGraph(id));
     return QTest::qWaitFor([this] { return document().problem() != nullptr; }, 10000);
+}
+
+bool UiFixture::drop(const QString& file) {
+    QMimeData mime;
+    mime.setUrls({QUrl::fromLocalFile(file)});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(m_window.get(), &enter);
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(m_window.get(), &drop);
+    return enter.isAccepted();
 }
 
 bool UiFixture::place(const std::string& method) {

@@ -65,6 +65,8 @@ public:
     /// Puts a graph on screen and waits until it can be simulated.
     bool show(const GraphPtr& graph);
     bool place(const std::string& method);
+    /// Drags a file onto the window and lets it go; false if the window does not take it.
+    bool drop(const QString& file);
     QString filePath(const QString& name) const { return m_folder.filePath(name); }
     QString write(const QString& name, const QByteArray& content) const;
 
