@@ -28,10 +28,10 @@ qint64 opOfWarning(const OpGraph& graph, const Warning& warning) {
 GraphFacts graphFacts(const OpGraph& graph, const DeviceSet& devices) {
     GraphFacts facts;
     facts.stats = computeStats(graph);
+    facts.flops = totalFlops(graph);
     const CostTable costs = computeCosts(graph, devices);
     std::map<std::string, std::size_t> unknown;
     for (std::size_t i = 0; i < graph.opCount(); ++i) {
-        facts.flops += opWork(graph, OpId(i)).flops;
         if (costs.source[i] != CostSource::Default)
             continue;
         facts.unknownOps.append(static_cast<quint32>(i));

@@ -97,7 +97,8 @@ std::string endings(bool needsSource) {
 }
 
 std::string outputHelp() {
-    return "file to write; its ending chooses the format: " + endings(false) + "; from a file of the same format " + endings(true);
+    return "file to write; its ending chooses the format: " + endings(false) + "; from a file of the same format " +
+           endings(true);
 }
 
 } // namespace

@@ -23,14 +23,6 @@ Json warningsJson(const std::vector<Warning>& warnings) {
     return list;
 }
 
-/// FLOPs as the file gives them, else by formula.
-double totalFlops(const OpGraph& graph) {
-    double total = 0.0;
-    for (std::size_t i = 0; i < graph.opCount(); ++i)
-        total += opWork(graph, OpId(i)).flops;
-    return total;
-}
-
 Json costsJson(const OpGraph& graph, const DeviceSet& devices) {
     const CostTable table = computeCosts(graph, devices);
     struct Sum {

@@ -62,7 +62,8 @@ Status renderPicture(const GraphPtr& graph, const DeviceSet* devices, const OpPl
         for (const Device& device : devices->devices())
             render.deviceNames.push_back(QString::fromStdString(device.name));
     }
-    return viz::renderGraph(graph, placement, opCosts(*graph, costDevices, render.colorBy == viz::ColorBy::Time ? placement : nullptr), render, QString::fromStdString(file));
+    const OpPlacement* costsOf = render.colorBy == viz::ColorBy::Time ? placement : nullptr;
+    return viz::renderGraph(graph, placement, opCosts(*graph, costDevices, costsOf), render, QString::fromStdString(file));
 }
 
 Status renderRewardCurve(const std::vector<Curve>& curves, const std::vector<std::pair<std::string, double>>& references,

@@ -140,6 +140,23 @@ Efficiency efficiencyFor(std::string_view opType, std::string_view deviceKind) {
     return isCpu ? Efficiency{0.3, 0.6} : Efficiency{0.5, 0.75};
 }
 
+std::vector<double> CostTable::fastestUs() const {
+    std::vector<double> fastest;
+    if (deviceCount == 0)
+        return fastest;
+    fastest.reserve(source.size());
+    for (auto row = costUs.begin(); row != costUs.end(); row += static_cast<std::ptrdiff_t>(deviceCount))
+        fastest.push_back(*std::min_element(row, row + static_cast<std::ptrdiff_t>(deviceCount)));
+    return fastest;
+}
+
+double totalFlops(const OpGraph& graph) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < graph.opCount(); ++i)
+        total += opWork(graph, OpId(i)).flops;
+    return total;
+}
+
 bool isParameterHolder(const Op& op) {
     return op.paramBytes > 0 && devices::ruleFor(op.type).rule == devices::WorkRule::Metadata;
 }

@@ -18,6 +18,8 @@ struct CostTable {
     std::vector<CostSource> source; ///< per op
 
     double at(OpId op, DeviceId device) const { return costUs[op.index() * deviceCount + device.index()]; }
+    /// Per op: on the device that is fastest for it. What groupings are balanced with.
+    std::vector<double> fastestUs() const;
 };
 
 /// Share of the peak that an op class reaches on a device kind.
@@ -38,6 +40,8 @@ struct OpWork {
     bool known = false;
 };
 OpWork opWork(const OpGraph& graph, OpId id);
+/// FLOPs of one step: as the file gives them, else by formula; ops without either count nothing, bodies are not looked into.
+double totalFlops(const OpGraph& graph);
 
 /// A variable or a constant: it computes nothing, and what it puts out is the parameter that it owns, not a copy of it.
 bool isParameterHolder(const Op& op);

@@ -173,12 +173,7 @@ Result<ProblemPtr> PlacementProblem::compile(GraphPtr graph, DeviceSet devices, 
                                              SimOptions options) {
     PW_CHECK(checkProblem(graph, devices, options));
     CostTable costs = computeCosts(*graph, devices);
-    std::vector<double> fastestUs(graph->opCount(), 0.0);
-    for (std::size_t i = 0; i < fastestUs.size(); ++i) {
-        const double* row = costs.costUs.data() + i * devices.count();
-        fastestUs[i] = *std::min_element(row, row + devices.count());
-    }
-    PW_TRY(Grouping made, makeGrouping(*graph, fastestUs, grouping));
+    PW_TRY(Grouping made, makeGrouping(*graph, costs.fastestUs(), grouping));
     PW_TRY(const auto problem,
            assemble(std::move(graph), std::move(devices), std::move(costs), std::move(made), options));
     problem->m_groupingOptions = std::move(grouping);
