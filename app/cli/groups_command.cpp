@@ -21,17 +21,6 @@ struct GroupsOptions {
     std::string output;
 };
 
-/// Cost of an op: on the device of the set that is fastest for it, as the placers' groupings take it.
-std::vector<double> fastestUs(const OpGraph& graph, const DeviceSet& devices) {
-    const CostTable costs = computeCosts(graph, devices);
-    std::vector<double> fastest(graph.opCount());
-    for (std::size_t i = 0; i < fastest.size(); ++i) {
-        const double* row = costs.costUs.data() + i * costs.deviceCount;
-        fastest[i] = *std::min_element(row, row + costs.deviceCount);
-    }
-    return fastest;
-}
-
 /// Groups by falling cost.
 std::vector<std::pair<double, GroupId>> dearestFirst(const Grouping& grouping, const std::vector<double>& opCostUs) {
     std::vector<std::pair<double, GroupId>> order;
@@ -77,7 +66,7 @@ Result<int> runGroups(const Cli& cli, const GroupsOptions& options) {
     PW_TRY(const GraphPtr graph, options.graph.open(cli));
     PW_TRY(const DeviceSet devices, openDevices(options.devices, options.graph.spec));
     PW_TRY(const GroupingOptions rules, options.groups.options());
-    const std::vector<double> opCostUs = fastestUs(*graph, devices);
+    const std::vector<double> opCostUs = computeCosts(*graph, devices).fastestUs();
     auto grouping = makeGrouping(*graph, opCostUs, rules);
     if (!grouping) {
         grouping.error().file = options.graph.spec;
@@ -109,7 +98,15 @@ void addGroupsCommand(CLI::App& app, Cli& cli) {
     command->add_option("--devices,-d", options->devices, "device set whose costs balance the groups")->capture_default_str();
     command->add_option("-o,--output", options->output, "write op,group for every op; --group-file reads it");
     setBody(command, cli, [&cli, options] { return runGroups(cli, *options); });
-    setExample(command, "groups zoo:rnnlm --groups 64", "EXAMPLE");
+    setExample(command, "groups zoo:rnnlm --groups 64",
+               "  colocation: 357 keys\n"
+               "  5,223 ops in 2,682 groups, 48 arcs turned\n"
+               "  coplacement: 958 merges, 1,724 groups\n"
+               "  target 64: 64 groups, 1,611 merges refused\n"
+               "\n"
+               "  dearest groups                          cost  why\n"
+               "  gradients/RNNLM/lstm_0/kernel/AddN    8.8 ms  1 op\n"
+               "  ...");
 }
 
 } // namespace pw::cli

@@ -29,6 +29,7 @@ private Q_SLOTS:
     void infoCosts();
     void convertThereAndBack();
     void convertWithPlacement();
+    void groups();
     void zoo();
     void devices();
     void simulateLinks();
@@ -44,7 +45,7 @@ private Q_SLOTS:
 
 void TstCli::helpOfEveryCommand_data() {
     QTest::addColumn<QStringList>("command");
-    for (const char* command : {"", "info", "convert", "zoo", "zoo list", "zoo emit", "devices", "simulate", "place", "compare",
+    for (const char* command : {"", "info", "convert", "groups", "zoo", "zoo list", "zoo emit", "devices", "simulate", "place", "compare",
                                 "train", "infer", "runs", "runs list", "render", "demo"})
         QTest::newRow(*command == 0 ? "top" : command)
             << QString::fromLatin1(command).split(QLatin1Char(' '), Qt::SkipEmptyParts);
@@ -55,6 +56,10 @@ void TstCli::helpOfEveryCommand() {
     const CliRun run = runCli(command + QStringList{QStringLiteral("--help")});
     QCOMPARE(run.exitCode, 0);
     QVERIFY(run.out.contains("Usage") && run.out.size() > 100);
+    const bool isFamily = command.isEmpty() || command == QStringList{"zoo"} || command == QStringList{"runs"};
+    const qsizetype example = run.out.indexOf("Example");
+    QVERIFY2(isFamily || (example >= 0 && run.out.mid(example).count('\n') >= 3), run.out); // the command and its output
+    QVERIFY(!run.out.contains("EXAMPLE")); // a place that was never filled in
 }
 
 void TstCli::version() {
@@ -114,6 +119,29 @@ void TstCli::convertWithPlacement() {
     QCOMPARE(devices["gpu:0"].toInt(), 3);
     QCOMPARE(devices["gpu:1"].toInt(), 2);
     QCOMPARE(devices["gpu:2"].toInt(), 1);
+}
+
+void TstCli::groups() {
+    const CliFolder folder;
+    const QStringList command = {"groups", "zoo:chain?n=40", "--json"};
+    const CliRun made = folder.run(command + QStringList{"--groups", "7", "-o", "g.csv"});
+    QCOMPARE(made.exitCode, 0);
+    verifyKeys(made.json(), {"name", "ops", "groups", "arcs", "turned_arcs", "report", "table", "file"});
+    QCOMPARE(made.json()["groups"].toInt(), 7);
+    QCOMPARE(made.json()["table"].toArray().size(), 7);
+    QVERIFY(folder.read("g.csv").startsWith("op,group\n"));
+    // The file gives the same groups back, without any merging.
+    const CliRun read = folder.run(command + QStringList{"--groups", "0", "--group-file", "g.csv"});
+    QCOMPARE(read.json()["groups"].toInt(), 7);
+    QCOMPARE(read.json()["ops"].toInt(), made.json()["ops"].toInt());
+    const auto opsOf = [](const CliRun& run) {
+        QMap<QString, int> ops;
+        for (const QJsonValue& group : run.json()["table"].toArray())
+            ops[group["name"].toString()] = group["ops"].toInt();
+        return ops;
+    };
+    QCOMPARE(opsOf(read), opsOf(made));
+    QCOMPARE(folder.run(command + QStringList{"--group-file", "nowhere.csv"}).exitCode, 2);
 }
 
 void TstCli::zoo() {
